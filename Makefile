@@ -1,0 +1,87 @@
+# Entry for people: each target installs what is missing, then drives CMake and Ninja.
+# `make help` lists the targets. PREFIX and DESTDIR work as usual for `make install`.
+
+PREFIX  ?= /usr/local
+DESTDIR ?=
+JOBS    ?= $(shell nproc)
+
+.DEFAULT_GOAL := all
+.PHONY: all release debug demo test test-interop test-all bench asan tsan fuzz lint check format install \
+        clean distclean help deps deps-lint
+
+all: release ## build the library and the program (build/release)
+
+deps:
+	@tools/setup-deps
+	@tools/fetch-deps
+
+deps-lint: deps
+	@tools/setup-deps --lint
+
+# configure-and-build PRESET [TARGET]
+define build-preset
+	@cmake --preset $(1) >/dev/null
+	@cmake --build --preset $(1) --parallel $(JOBS)
+endef
+
+release: deps
+	$(call build-preset,release)
+
+debug: deps ## build without optimisation (build/debug)
+	$(call build-preset,debug)
+
+demo: release ## build, then show the main job on data made on the spot
+	@SILT=$(CURDIR)/build/release/bin/silt examples/demo/run
+
+test: release ## build and run every test that needs no JVM and no server
+	@ctest --preset release --parallel 2
+
+test-interop: release ## run the tests against other implementations
+	@SILT=$(CURDIR)/build/release/bin/silt tests/interop/run
+
+test-all: test asan tsan ## test, asan, tsan, and test-interop
+	@if [ -x tests/interop/run ]; then $(MAKE) --no-print-directory test-interop; fi
+
+bench: release ## run the benchmarks
+	@cmake --build --preset release --parallel $(JOBS) --target bench-tools
+	@SILT=$(CURDIR)/build/release/bin/silt bench/run
+
+asan: deps ## build with AddressSanitizer and UBSan, run the tests
+	$(call build-preset,asan)
+	@ctest --preset asan --parallel 2
+
+tsan: deps ## build with ThreadSanitizer, run the tests
+	$(call build-preset,tsan)
+	@ctest --preset tsan --parallel 2
+
+clang: deps ## build with clang, run the tests
+	@tools/setup-deps --clang
+	$(call build-preset,clang)
+	@ctest --preset clang --parallel 2
+
+fuzz: deps ## build the fuzzers (build/fuzz)
+	@tools/setup-deps --clang
+	$(call build-preset,fuzz)
+
+check: release ## run the project's own checks (layers, style, symbols)
+	@tools/check --build build/release
+
+lint: deps-lint ## check the format, clang-tidy, and the project's own checks (FILES=changed for less)
+	@tools/format --check
+	@tools/tidy $(if $(filter changed,$(FILES)),--changed)
+	@$(MAKE) --no-print-directory check
+
+format: deps-lint ## format the sources in place
+	@tools/format
+
+install: release ## install under PREFIX (default /usr/local), below DESTDIR if given
+	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+clean: ## remove what was built
+	@rm -rf build
+
+distclean: clean ## remove what was built and what was fetched
+	@rm -rf .deps
+
+help: ## show this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "  make %-14s %s\n", $$1, $$2 }'
