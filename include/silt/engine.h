@@ -1,0 +1,237 @@
+/*
+ * The engine interface: the four handlers through which the kernel reaches the world.
+ *
+ *  - storage (silt/storage.h): bytes of the log and of data files;
+ *  - JSON: text in many rows to typed columns (optional: the kernel has its own);
+ *  - Parquet: reading and writing of data files and checkpoints;
+ *  - expressions: filtering and projecting streams of rows.
+ *
+ * Each handler is a `static const` vtable with size and abi_version plus an instance pointer. Required slots are
+ * checked by silt_engine_new. The kernel calls slots only through its checked dispatch, from any thread. An engine
+ * is immutable and reference-counted.
+ */
+#ifndef SILT_ENGINE_H
+#define SILT_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "silt/arrow.h"
+#include "silt/env.h"
+#include "silt/export.h"
+#include "silt/expr.h"
+#include "silt/schema.h"
+#include "silt/status.h"
+#include "silt/storage.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct silt_engine silt_engine;
+
+/* ---- JSON ---- */
+
+typedef struct silt_json_handler_vtable {
+    uint32_t size;
+    uint32_t abi_version;
+    const char *name;
+    void (*close)(void *impl); /* required */
+    /*
+     * Required. Parses n JSON objects (a NULL text is a null row) into one struct array of `schema`: fields are found by
+     * name, absent ones are null, unknown ones ignored; a value that does not fit its type is null. out is released
+     * by the caller.
+     */
+    silt_status (*parse)(void *impl, const silt_call *call, const char *const *texts, const size_t *lengths, size_t n,
+                         const silt_schema *schema, struct ArrowArray *out, silt_error *err);
+} silt_json_handler_vtable;
+
+typedef struct silt_json_handler {
+    const silt_json_handler_vtable *vtable; /* NULL: the kernel's own */
+    void *impl;
+} silt_json_handler;
+
+/* ---- Parquet ---- */
+
+/* A file to read. */
+typedef struct silt_parquet_file {
+    const char *path;        /* as the store knows it, not percent-encoded */
+    const char *local_path;  /* path for the local file system, NULL when the store has none */
+    int64_t size_bytes;      /* -1 if not known */
+} silt_parquet_file;
+
+/*
+ * What to read. The stream's batches never mix files. Columns come in the order of `schema`, of exactly its types
+ * (narrower physical types are widened, what cannot be widened is SILT_ESCHEMA), matched by name (case-sensitive) or,
+ * when match_by_field_id, by the field's "parquet.field.id" metadata; columns that a file lacks are null.
+ */
+typedef struct silt_parquet_read {
+    uint32_t size;
+    silt_storage *storage;          /* borrowed; where files without a local path are read from */
+    const silt_parquet_file *files;
+    size_t n_files;
+    const silt_schema *schema;      /* physical names */
+    bool match_by_field_id;
+    bool with_file_index;           /* adds a last column "_silt_file_index", int64: place in `files` */
+    bool with_row_index;            /* adds a last column "_silt_row_index", int64: row's place in its file */
+    const silt_expr *predicate;     /* over physical names; rows that cannot match may be left out; NULL: none */
+} silt_parquet_read;
+
+/* Statistics of one leaf column of a written file. */
+typedef struct silt_column_stats {
+    const char *const *path;        /* physical names from the top to the leaf; only struct steps */
+    size_t path_len;
+    int64_t null_count;             /* -1 if not known; nulls of the leaf itself or of a parent */
+    bool has_min;
+    bool has_max;
+    silt_value min;                 /* exact lower bound of non-null values (NaN is greatest, as in Spark) */
+    silt_value max;                 /* exact upper bound; absent when a NaN is there or bounds are not exact */
+} silt_column_stats;
+
+/* A file that was written. Borrowed during on_file. */
+typedef struct silt_written_file {
+    uint32_t size;
+    const char *path;               /* relative to the request's directory, not percent-encoded */
+    int64_t size_bytes;
+    int64_t modified_ms;
+    int64_t num_rows;
+    const silt_value *partition_values; /* in the order of the request's partition columns */
+    size_t n_partition_values;
+    const silt_column_stats *stats;
+    size_t n_stats;
+} silt_written_file;
+
+/*
+ * What to write. Rows go to one or more files under `dir`, none much larger than target_file_size; with partition
+ * columns a file holds rows of one combination of their values, and the columns themselves are left out of it. Files
+ * are durable and under their final names when on_file tells of them. On failure everything written is removed.
+ */
+typedef struct silt_parquet_write {
+    uint32_t size;
+    silt_storage *storage;          /* borrowed */
+    const char *dir;                /* table root */
+    const char *path_prefix;        /* put before each file's name within dir, may hold '/'; "" for none */
+    const silt_schema *schema;      /* physical schema of the rows, partition columns included; the stream is cast to
+                                       it by position under store-assignment rules */
+    const char *const *partition_columns; /* physical names; n 0 for none */
+    size_t n_partition_columns;
+    const char *codec;              /* "zstd", "snappy", "gzip", "lz4", "none" … */
+    int64_t target_file_size;       /* bytes */
+    int64_t row_group_rows;         /* 0: the handler's default */
+    bool (*on_file)(void *ctx, const silt_written_file *file); /* false: out of memory, stop */
+    void *on_file_ctx;
+} silt_parquet_write;
+
+/* One file of a scan plan. */
+typedef struct silt_plan_file {
+    const char *path;                   /* absolute, as the store knows it */
+    const char *local_path;             /* or NULL */
+    int64_t size_bytes;
+    const silt_value *partition_values; /* one for each partition column of the plan */
+} silt_plan_file;
+
+/*
+ * A planned scan in logical terms, for engines that can run a scan as a whole (and for SQL). logical and physical
+ * have the same shape; partition_index[i] >= 0 says that top-level column i takes its value from
+ * files[f].partition_values[partition_index[i]] and is not in the files.
+ */
+typedef struct silt_scan_plan {
+    uint32_t size;
+    silt_storage *storage;              /* borrowed */
+    const silt_schema *logical;
+    const silt_schema *physical;
+    const int32_t *partition_index;     /* one for each top-level column of `logical` */
+    size_t n_partition_columns;
+    bool match_by_field_id;
+    const silt_plan_file *files;
+    size_t n_files;
+    const silt_expr *filter;            /* over logical names, to be applied fully to every row; NULL: none */
+    const char *table;                  /* for messages */
+    int64_t version;
+} silt_scan_plan;
+
+typedef struct silt_parquet_handler_vtable {
+    uint32_t size;
+    uint32_t abi_version;
+    const char *name;
+    void (*close)(void *impl); /* required */
+    /* Required. The stream holds what it needs of the request; storage must outlive it. */
+    silt_status (*read)(void *impl, const silt_call *call, const silt_parquet_read *request,
+                        struct ArrowArrayStream *out, silt_error *err);
+    /* Required. Consumes `rows` in every case. */
+    silt_status (*write)(void *impl, const silt_call *call, const silt_parquet_write *request,
+                         struct ArrowArrayStream *rows, silt_error *err);
+    /* Optional. Runs a whole scan, filter included. NULL: the kernel builds it from `read` and expressions. */
+    silt_status (*scan)(void *impl, const silt_call *call, const silt_scan_plan *plan, struct ArrowArrayStream *out,
+                        silt_error *err);
+} silt_parquet_handler_vtable;
+
+typedef struct silt_parquet_handler {
+    const silt_parquet_handler_vtable *vtable;
+    void *impl;
+} silt_parquet_handler;
+
+/* ---- Expressions ---- */
+
+typedef struct silt_expression_handler_vtable {
+    uint32_t size;
+    uint32_t abi_version;
+    const char *name;
+    void (*close)(void *impl); /* required */
+    /*
+     * Required. A stream of the rows of `in` for which `predicate` is true (NULL: all), in their order, with all
+     * their columns. Consumes `in`.
+     */
+    silt_status (*filter)(void *impl, const silt_call *call, struct ArrowArrayStream *in, const silt_expr *predicate,
+                          struct ArrowArrayStream *out, silt_error *err);
+} silt_expression_handler_vtable;
+
+typedef struct silt_expression_handler {
+    const silt_expression_handler_vtable *vtable; /* NULL: scans with a filter hand out unfiltered rows only through
+                                                     the plan, silt_scan_read refuses them */
+    void *impl;
+} silt_expression_handler;
+
+/* ---- The engine ---- */
+
+typedef struct silt_engine_options {
+    uint32_t size;
+    uint32_t abi_version;
+    const silt_env *env;                 /* NULL: silt_env_default(); must outlive the engine */
+    const silt_executor *executor;       /* NULL: inline; must outlive the engine */
+    silt_storage_registry *stores;       /* required; consumed on success */
+    silt_json_handler json;
+    silt_parquet_handler parquet;        /* vtable NULL: tables can be opened only where no Parquet file is needed */
+    silt_expression_handler expression;
+} silt_engine_options;
+
+/* Checks every vtable (SILT_EINVALID names slot and handler) and takes ownership of stores and impls on success. */
+SILT_API SILT_NODISCARD silt_status silt_engine_new(const silt_engine_options *options, silt_engine **out,
+                                                    silt_error *err);
+SILT_API silt_engine *silt_engine_ref(silt_engine *engine);
+SILT_API void silt_engine_unref(silt_engine *engine); /* NULL is legal */
+SILT_API const silt_env *silt_engine_env(const silt_engine *engine);
+
+typedef struct silt_default_engine_options {
+    uint32_t size;
+    const silt_env *env;                 /* NULL: default */
+    const silt_executor *executor;       /* NULL: a small thread pool */
+    uint32_t threads;                    /* of the data plane; 0: number of processors */
+    const char *memory_limit;            /* of the data plane, e.g. "4GB"; NULL: its default */
+    const char *temp_dir;                /* for spilling; NULL: $TMPDIR or /tmp */
+    silt_storage_registry *stores;       /* NULL: local and memory; consumed on success */
+} silt_default_engine_options;
+
+/*
+ * The engine that comes with silt: local and memory stores, and DuckDB as the data plane, which is loaded at first
+ * use from libsilt_duckdb.so (beside libsilt, else $SILT_ENGINE_PATH). options NULL: defaults.
+ */
+SILT_API SILT_NODISCARD silt_status silt_engine_default_new(const silt_default_engine_options *options,
+                                                            silt_engine **out, silt_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

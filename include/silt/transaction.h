@@ -1,0 +1,153 @@
+/*
+ * Transactions: optimistic, one table, one new version.
+ *
+ * A transaction has one owner and is not thread-safe. Nothing is visible before silt_txn_commit answers; data files
+ * that a failed or abandoned transaction wrote are removed when it is freed (best effort; VACUUM removes the rest).
+ */
+#ifndef SILT_TRANSACTION_H
+#define SILT_TRANSACTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "silt/arrow.h"
+#include "silt/engine.h"
+#include "silt/env.h"
+#include "silt/export.h"
+#include "silt/expr.h"
+#include "silt/schema.h"
+#include "silt/snapshot.h"
+#include "silt/status.h"
+#include "silt/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct silt_txn silt_txn;
+
+/* A key and its value; both NUL-terminated, borrowed during the call. */
+typedef struct silt_property {
+    const char *key;
+    const char *value;
+} silt_property;
+
+/* A transaction that creates a table: version 0 must not exist when it commits. */
+typedef struct silt_create_options {
+    uint32_t size;
+    const silt_schema *schema;               /* required */
+    const char *const *partition_columns;
+    size_t n_partition_columns;
+    const silt_property *properties;
+    size_t n_properties;
+    const char *name;                        /* or NULL */
+    const char *description;                 /* or NULL */
+} silt_create_options;
+
+/*
+ * Begins at the newest snapshot. operation is what history shows ("WRITE", "CREATE TABLE", …). SILT_EUNSUPPORTED when
+ * the table's protocol asks writers for what silt does not do.
+ */
+SILT_API SILT_NODISCARD silt_status silt_txn_begin(silt_table *table, const silt_call *call, const char *operation,
+                                                   silt_txn **out, silt_error *err);
+/* Begins at a snapshot that the caller holds. */
+SILT_API SILT_NODISCARD silt_status silt_txn_begin_at(silt_table *table, silt_snapshot *snapshot,
+                                                      const char *operation, silt_txn **out, silt_error *err);
+/* Begins a table. SILT_EEXISTS when a table is there. Names, types and properties are validated here. */
+SILT_API SILT_NODISCARD silt_status silt_txn_begin_create(silt_table *table, const silt_call *call,
+                                                          const silt_create_options *options, const char *operation,
+                                                          silt_txn **out, silt_error *err);
+/* Frees; without a commit before it, abandons. NULL is legal. */
+SILT_API void silt_txn_free(silt_txn *txn);
+
+SILT_API int64_t silt_txn_read_version(const silt_txn *txn); /* -1 for a table that is being created */
+SILT_API const silt_schema *silt_txn_schema(const silt_txn *txn); /* as it will be after the commit */
+
+/* operationParameters and operationMetrics of commitInfo. value is text and stored as a JSON string. */
+SILT_API SILT_NODISCARD silt_status silt_txn_set_parameter(silt_txn *txn, const char *key, const char *value,
+                                                           silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_txn_set_metric(silt_txn *txn, const char *key, int64_t value,
+                                                        silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_txn_set_user_metadata(silt_txn *txn, const char *text, silt_error *err);
+/* Sets a table property (NULL value: unsets). The commit then carries a metaData action. */
+SILT_API SILT_NODISCARD silt_status silt_txn_set_property(silt_txn *txn, const char *key, const char *value,
+                                                          silt_error *err);
+/* Replaces the schema. */
+SILT_API SILT_NODISCARD silt_status silt_txn_set_schema(silt_txn *txn, const silt_schema *schema, silt_error *err);
+/* Application id and version, for idempotent writes: a commit whose id is recorded with >= version is SKIPPED. */
+SILT_API SILT_NODISCARD silt_status silt_txn_set_app_id(silt_txn *txn, const char *app_id, int64_t version,
+                                                        silt_error *err);
+
+/* Says that the result depends on rows for which the predicate can be true. NULL: on the whole table. */
+SILT_API SILT_NODISCARD silt_status silt_txn_read_predicate(silt_txn *txn, const silt_expr *predicate,
+                                                            silt_error *err);
+
+/* A data file that the caller wrote itself. */
+typedef struct silt_add_file {
+    uint32_t size;
+    const char *path;                        /* relative to the table, not percent-encoded */
+    int64_t size_bytes;
+    int64_t modified_ms;
+    const silt_value *partition_values;      /* in the order of the table's partition columns */
+    size_t n_partition_values;
+    const char *stats;                       /* JSON, or NULL */
+    bool data_change;
+    bool checks_held;                        /* the caller evaluated the table's constraints on every row */
+} silt_add_file;
+SILT_API SILT_NODISCARD silt_status silt_txn_add_file(silt_txn *txn, const silt_add_file *file, silt_error *err);
+/* Removes a live file of the snapshot; path as in silt_scan_files. SILT_ENOTFOUND when it is not live. */
+SILT_API SILT_NODISCARD silt_status silt_txn_remove_file(silt_txn *txn, const silt_call *call, const char *path,
+                                                         bool data_change, silt_error *err);
+/* Removes every live file (an overwrite); counts as reading the whole table. */
+SILT_API SILT_NODISCARD silt_status silt_txn_remove_all(silt_txn *txn, const silt_call *call, silt_error *err);
+
+/*
+ * Writes rows as data files of the table through the engine: columns are matched by name (ignoring case), cast under
+ * ANSI store assignment, split by partition, and their statistics recorded. Consumes the stream in every case.
+ * SILT_ESCHEMA names a column that does not fit; SILT_ECONSTRAINT a violated NOT NULL.
+ */
+SILT_API SILT_NODISCARD silt_status silt_txn_write(silt_txn *txn, const silt_call *call, struct ArrowArrayStream *rows,
+                                                   silt_error *err);
+
+typedef enum silt_commit_outcome {
+    SILT_COMMIT_COMMITTED = 0,
+    SILT_COMMIT_SKIPPED = 1,     /* our application id and version are there already */
+    SILT_COMMIT_CONFLICT = 2,    /* see `conflict`; nothing was changed */
+    SILT_COMMIT_UNKNOWN = 3      /* the store never answered; the version may or may not be ours */
+} silt_commit_outcome;
+
+typedef enum silt_conflict_kind {
+    SILT_CONFLICT_NONE = 0,
+    SILT_CONFLICT_CONCURRENT_APPEND = 1,
+    SILT_CONFLICT_CONCURRENT_DELETE_READ = 2,
+    SILT_CONFLICT_CONCURRENT_DELETE_DELETE = 3,
+    SILT_CONFLICT_METADATA_CHANGED = 4,
+    SILT_CONFLICT_CONCURRENT_TRANSACTION = 5,
+    SILT_CONFLICT_PROTOCOL_CHANGED = 6,
+    SILT_CONFLICT_CONCURRENT_WRITE = 7,
+    SILT_CONFLICT_RETRIES_EXHAUSTED = 8
+} silt_conflict_kind;
+
+typedef struct silt_commit_result {
+    uint32_t size;
+    silt_commit_outcome outcome;
+    silt_conflict_kind conflict;
+    int64_t version;             /* committed, or the winner's; -1 if neither */
+    uint32_t attempts;
+    int64_t files_added;
+    int64_t files_removed;
+    int64_t rows_added;          /* -1 if not known */
+} silt_commit_result;
+
+/*
+ * Commits. Returns SILT_OK with COMMITTED or SKIPPED; SILT_ECONFLICT with CONFLICT and SILT_EUNKNOWN with UNKNOWN,
+ * err then says what to do. The transaction can only be freed afterwards.
+ */
+SILT_API SILT_NODISCARD silt_status silt_txn_commit(silt_txn *txn, const silt_call *call, silt_commit_result *result,
+                                                    silt_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

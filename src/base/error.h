@@ -1,0 +1,47 @@
+/*
+ * Setting the caller's error record. An error is set once, where the fault is found; the dispatch to engines and
+ * stores adds context once (sl_error_context). Nothing here allocates; err may be NULL everywhere. Any thread.
+ */
+#ifndef SL_BASE_ERROR_H
+#define SL_BASE_ERROR_H
+
+#include <stdarg.h>
+
+#include "silt/status.h"
+
+#if defined(__GNUC__) || defined(__clang__)
+#define SL_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define SL_PRINTF(fmt, args)
+#endif
+
+/*
+ * Fills err and returns status, so that a fault is reported by `return sl_fail(err, SILT_ECORRUPT, NULL, "…", …)`.
+ * code_name is an error class ("DELTA_…"); NULL takes the status's default class.
+ */
+silt_status sl_fail(silt_error *err, silt_status status, const char *code_name, const char *format, ...)
+    SL_PRINTF(4, 5);
+silt_status sl_failv(silt_error *err, silt_status status, const char *code_name, const char *format, va_list args);
+/* SILT_ENOMEM with its fixed text. */
+silt_status sl_fail_nomem(silt_error *err);
+/* From an errno value: picks the status (ENOENT → ENOTFOUND, EACCES/EROFS → EACCESS, ENOSPC → ENOSPACE, else EIO). */
+silt_status sl_fail_errno(silt_error *err, int errnum, const char *operation, const char *path);
+
+/* Additions to an error that is set. */
+void sl_error_hint(silt_error *err, const char *format, ...) SL_PRINTF(2, 3);
+void sl_error_path(silt_error *err, const char *path);
+void sl_error_version(silt_error *err, int64_t version);
+void sl_error_position(silt_error *err, size_t position);
+/* Puts "context: " before the message. */
+void sl_error_context(silt_error *err, const char *format, ...) SL_PRINTF(2, 3);
+
+/* Returns on failure. Only while the function owns nothing. */
+#define SL_TRY(expression)                                                                                   \
+    do {                                                                                                     \
+        silt_status sl_try_status_ = (expression);                                                           \
+        if (sl_try_status_ != SILT_OK) {                                                                     \
+            return sl_try_status_;                                                                           \
+        }                                                                                                    \
+    } while (0)
+
+#endif
