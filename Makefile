@@ -34,7 +34,7 @@ demo: release ## build, then show the main job on data made on the spot
 	@SILT=$(CURDIR)/build/release/bin/silt examples/demo/run
 
 test: release ## build and run every test that needs no JVM and no server
-	@ctest --preset release --parallel 2
+	@ctest --preset release --parallel 2 --no-tests=error
 
 test-interop: release ## run the tests against other implementations
 	@SILT=$(CURDIR)/build/release/bin/silt tests/interop/run
@@ -48,16 +48,16 @@ bench: release ## run the benchmarks
 
 asan: deps ## build with AddressSanitizer and UBSan, run the tests
 	$(call build-preset,asan)
-	@ctest --preset asan --parallel 2
+	@ctest --preset asan --parallel 2 --no-tests=error
 
 tsan: deps ## build with ThreadSanitizer, run the tests
 	$(call build-preset,tsan)
-	@ctest --preset tsan --parallel 2
+	@ctest --preset tsan --parallel 2 --no-tests=error
 
 clang: deps ## build with clang, run the tests
 	@tools/setup-deps --clang
 	$(call build-preset,clang)
-	@ctest --preset clang --parallel 2
+	@ctest --preset clang --parallel 2 --no-tests=error
 
 fuzz: deps ## build the fuzzers (build/fuzz)
 	@tools/setup-deps --clang
