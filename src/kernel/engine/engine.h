@@ -1,0 +1,36 @@
+/*
+ * The kernel's view of an engine: checked dispatch to the Parquet and expression handlers. Storage has its own functions in
+ * silt/storage.h. Any thread.
+ */
+#ifndef SL_KERNEL_ENGINE_H
+#define SL_KERNEL_ENGINE_H
+
+#include "silt/engine.h"
+
+const silt_executor *sl_engine_executor(const silt_engine *engine); /* NULL: inline */
+/* Store of a URI; borrowed from the engine. */
+silt_status sl_engine_storage(silt_engine *engine, const char *uri, silt_storage **out, silt_error *err);
+
+bool sl_engine_has_parquet(const silt_engine *engine);
+bool sl_engine_has_scan(const silt_engine *engine);
+bool sl_engine_has_expression(const silt_engine *engine);
+bool sl_engine_has_json(const silt_engine *engine);
+
+/* Dispatch; each checks what comes back and names the handler on failure. SILT_EUNSUPPORTED if the handler is absent. */
+silt_status sl_parquet_read(silt_engine *engine, const silt_call *call, const silt_parquet_read *request,
+                            struct ArrowArrayStream *out, silt_error *err);
+silt_status sl_parquet_write(silt_engine *engine, const silt_call *call, const silt_parquet_write *request,
+                             struct ArrowArrayStream *rows, silt_error *err);
+silt_status sl_parquet_scan(silt_engine *engine, const silt_call *call, const silt_scan_plan *plan,
+                            struct ArrowArrayStream *out, silt_error *err);
+silt_status sl_expression_filter(silt_engine *engine, const silt_call *call, struct ArrowArrayStream *in,
+                                 const silt_expr *predicate, struct ArrowArrayStream *out, silt_error *err);
+silt_status sl_json_handler_parse(silt_engine *engine, const silt_call *call, const char *const *texts,
+                                  const size_t *lengths, size_t n, const silt_schema *schema, struct ArrowArray *out,
+                                  silt_error *err);
+
+/* An opaque value that the maker of an engine attached to it (the default engine keeps its data plane there). */
+void sl_engine_set_attachment(silt_engine *engine, void *attachment, void (*close)(void *attachment));
+void *sl_engine_attachment(const silt_engine *engine);
+
+#endif

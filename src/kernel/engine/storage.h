@@ -1,0 +1,15 @@
+/*
+ * What stores that wrap other stores need of the store object beyond its public interface. Called by src/storage.
+ */
+#ifndef SL_KERNEL_ENGINE_STORAGE_H
+#define SL_KERNEL_ENGINE_STORAGE_H
+
+#include "silt/storage.h"
+
+/*
+ * SILT_EINVALID unless blocks allocated by the one may be released by the other: what a store reads is passed through
+ * by its wrapper and freed with the wrapper's environment.
+ */
+silt_status sl_storage_check_wrap(const silt_env *env, const silt_storage *inner, silt_error *err);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * Table features and table properties as data tables, and the one gate for reading and writing (PROTOCOL.md "Table Features",
+ * "Requirements for Writers", "Requirements for Readers"). Pure; any thread.
+ */
+#ifndef SL_KERNEL_FEATURE_H
+#define SL_KERNEL_FEATURE_H
+
+#include "kernel/action/action.h"
+#include "schema/type.h"
+#include "silt/schema.h"
+
+enum sl_feature_support {
+    SL_FEATURE_REFUSED,   /* known by name, not built: refused */
+    SL_FEATURE_IGNORABLE, /* nothing to do for this side */
+    SL_FEATURE_SUPPORTED
+};
+
+struct sl_feature {
+    const char *name;
+    bool reader_writer;             /* listed in both lists; else writer only */
+    int32_t legacy_reader_version;  /* version that implies it, 0 if none */
+    int32_t legacy_writer_version;
+    enum sl_feature_support read;
+    enum sl_feature_support write;
+};
+
+const struct sl_feature *sl_feature_find(struct sl_str name); /* NULL if unknown */
+
+/* Is the feature active under this protocol (listed, or implied by legacy versions)? */
+bool sl_protocol_has_feature(const struct sl_protocol *protocol, const char *name);
+/* Validity of the action itself (versions known, lists only where they belong, each reader feature also a writer feature). */
+silt_status sl_protocol_validate(const struct sl_protocol *protocol, silt_error *err);
+/*
+ * May silt read / write a table of this protocol, metadata and schema? SILT_EUNSUPPORTED, DELTA_UNSUPPORTED_FEATURES_FOR_READ / _WRITE
+ * or DELTA_INVALID_PROTOCOL_VERSION, names every feature that stands in the way. A legacy feature that is implied by a
+ * version but not in use in the table (by its metadata) does not stand in the way of writing.
+ */
+silt_status sl_gate_read(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                         const silt_schema *schema, silt_error *err);
+silt_status sl_gate_write(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                          const silt_schema *schema, silt_error *err);
+
+/*
+ * The protocol that a new table needs: (1,2) unless its schema, properties (delta.minReaderVersion, delta.minWriterVersion,
+ * delta.feature.X = supported, delta.appendOnly …) ask for more. What silt cannot write is refused.
+ */
+silt_status sl_protocol_for_new_table(struct sl_arena *arena, const silt_schema *schema,
+                                      const struct sl_kv_list *properties, struct sl_protocol *out,
+                                      struct sl_kv_list *kept_properties, silt_error *err);
+
+/* Table properties. */
+enum sl_property_type { SL_PROPERTY_BOOL, SL_PROPERTY_INT, SL_PROPERTY_BYTES, SL_PROPERTY_INTERVAL, SL_PROPERTY_ENUM,
+                        SL_PROPERTY_TEXT };
+
+/* Checks key and value as on CREATE or SET; DELTA_UNKNOWN_CONFIGURATION suggests the near one. Keys outside delta.* and
+ * silt.* are free. */
+silt_status sl_property_validate(struct sl_str key, struct sl_str value, silt_error *err);
+/* Effective values with their defaults; a value that does not parse is the default. */
+bool sl_property_bool(const struct sl_kv_list *config, const char *key);
+int64_t sl_property_int(const struct sl_kv_list *config, const char *key);
+int64_t sl_property_bytes(const struct sl_kv_list *config, const char *key);       /* "128MB" … */
+int64_t sl_property_interval_ms(const struct sl_kv_list *config, const char *key); /* "interval 30 days" … */
+struct sl_str sl_property_text(const struct sl_kv_list *config, const char *key);  /* absent if unset and no default */
+
+/*
+ * The leaf columns that get statistics: by delta.dataSkippingStatsColumns if set, else the first
+ * delta.dataSkippingNumIndexedCols (32) leaves of the data schema, partition columns apart. selected has one flag for each leaf
+ * of data_schema, in depth-first order.
+ */
+silt_status sl_stats_columns(const struct sl_kv_list *config, const silt_schema *data_schema, struct sl_arena *arena,
+                             bool **selected, size_t *n, silt_error *err);
+
+#endif

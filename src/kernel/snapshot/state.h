@@ -1,0 +1,48 @@
+/*
+ * What the rest of the kernel may see of a snapshot: its protocol, metadata and files as structs. Read-only, any thread.
+ */
+#ifndef SL_KERNEL_SNAPSHOT_STATE_H
+#define SL_KERNEL_SNAPSHOT_STATE_H
+
+#include "kernel/action/action.h"
+#include "silt/snapshot.h"
+#include "silt/table.h"
+
+silt_engine *sl_snapshot_engine(const silt_snapshot *snapshot);
+silt_storage *sl_snapshot_storage(const silt_snapshot *snapshot);
+struct sl_str sl_snapshot_root(const silt_snapshot *snapshot); /* table URI, decoded, NUL-terminated */
+const struct sl_protocol *sl_snapshot_protocol(const silt_snapshot *snapshot);
+const struct sl_metadata *sl_snapshot_get_metadata(const silt_snapshot *snapshot);
+/* In-commit timestamp of its last commit if it has one, else the commit file's modification time. */
+int64_t sl_snapshot_commit_time_ms(const silt_snapshot *snapshot);
+const struct sl_app_txn *sl_snapshot_app_txn(const silt_snapshot *snapshot, struct sl_str app_id); /* NULL if none */
+
+/* Which parts of the files are wanted; the rest may be left absent. */
+enum {
+    SL_FILES_STATS = 1, /* add.stats */
+    SL_FILES_ALL = 3    /* everything: tags, vectors' extras … for re-emitting */
+};
+
+/*
+ * Visits every live file once, in a stable order. The add is borrowed during the visit. *stop ends early. Loads what is needed at
+ * first use (thread-safe) and keeps it as far as memory limits allow.
+ */
+silt_status sl_snapshot_each_file(silt_snapshot *snapshot, const silt_call *call, unsigned want,
+                                  silt_status (*visit)(void *ctx, const struct sl_add *add, bool *stop,
+                                                       silt_error *err),
+                                  void *ctx, silt_error *err);
+/* Tombstones that are still in the state (for checkpoints and vacuum). */
+silt_status sl_snapshot_each_tombstone(silt_snapshot *snapshot, const silt_call *call,
+                                       silt_status (*visit)(void *ctx, const struct sl_remove *remove, bool *stop,
+                                                            silt_error *err),
+                                       void *ctx, silt_error *err);
+
+/* Table internals. */
+silt_storage *sl_table_storage(const silt_table *table);
+struct sl_str sl_table_root(const silt_table *table);
+
+/* Absolute, decoded path of a data file of the table (see sl_uri_resolve). */
+silt_status sl_snapshot_file_path(const silt_snapshot *snapshot, struct sl_arena *arena, struct sl_str log_path,
+                                  struct sl_str *out, silt_error *err);
+
+#endif
