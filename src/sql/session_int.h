@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "engine/dataplane.h"
+#include "silt/scan.h"
 #include "silt/session.h"
 #include "silt/table.h"
 
