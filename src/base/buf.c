@@ -1,0 +1,166 @@
+/*
+ * Growing byte buffers: doubling, bounded, with a sticky status so that a writer of text checks once at its end. One byte
+ * more than needed is kept for a NUL. One owner.
+ */
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+#define FIRST_CAPACITY ((size_t)64)
+
+void sl_buf_init(struct sl_buf *buf, const silt_env *env)
+{
+    *buf = (struct sl_buf){.env = env, .max = SL_BUF_DEFAULT_MAX};
+}
+
+void sl_buf_release(struct sl_buf *buf)
+{
+    sl_release(buf->env, buf->data, buf->cap);
+    *buf = (struct sl_buf){.env = buf->env, .max = buf->max};
+}
+
+void sl_buf_clear(struct sl_buf *buf)
+{
+    buf->len = 0;
+    buf->status = SILT_OK;
+    if (buf->data != NULL) {
+        buf->data[0] = '\0';
+    }
+}
+
+silt_status sl_buf_status(const struct sl_buf *buf, silt_error *err)
+{
+    switch (buf->status) {
+    case SILT_OK: return SILT_OK;
+    case SILT_ELIMIT:
+        return sl_fail(err, SILT_ELIMIT, NULL, "text or data would be larger than the limit of %zu bytes", buf->max);
+    default: return sl_fail_nomem(err);
+    }
+}
+
+struct sl_str sl_buf_view(const struct sl_buf *buf)
+{
+    return (struct sl_str){buf->data != NULL ? buf->data : "", buf->len};
+}
+
+const char *sl_buf_cstr(const struct sl_buf *buf)
+{
+    return buf->data != NULL ? buf->data : "";
+}
+
+char *sl_buf_take(struct sl_buf *buf, size_t *len, size_t *cap)
+{
+    char *data = buf->data;
+    *len = buf->len;
+    *cap = buf->cap;
+    *buf = (struct sl_buf){.env = buf->env, .max = buf->max};
+    return data;
+}
+
+static bool grow(struct sl_buf *buf, size_t needed)
+{
+    size_t cap = buf->cap < FIRST_CAPACITY ? FIRST_CAPACITY : buf->cap;
+    while (cap < needed) {
+        cap = cap <= SIZE_MAX / 2 ? cap * 2 : needed;
+    }
+    char *data = sl_resize(buf->env, buf->data, buf->cap, cap);
+    if (data == NULL) {
+        buf->status = SILT_ENOMEM;
+        return false;
+    }
+    buf->data = data;
+    buf->cap = cap;
+    return true;
+}
+
+char *sl_buf_reserve(struct sl_buf *buf, size_t n)
+{
+    if (buf->status != SILT_OK) {
+        return NULL;
+    }
+    size_t len = 0;
+    size_t needed = 0;
+    if (!sl_add_size(buf->len, n, &len) || len > buf->max || !sl_add_size(len, 1, &needed)) {
+        buf->status = SILT_ELIMIT;
+        return NULL;
+    }
+    if (needed > buf->cap && !grow(buf, needed)) {
+        return NULL;
+    }
+    /* Whatever the caller writes and adds to len, the byte behind it is there and zero. */
+    buf->data[len] = '\0';
+    return buf->data + buf->len;
+}
+
+void sl_buf_put(struct sl_buf *buf, const void *bytes, size_t n)
+{
+    if (n == 0) {
+        return;
+    }
+    char *room = sl_buf_reserve(buf, n);
+    if (room != NULL) {
+        memcpy(room, bytes, n);
+        buf->len += n;
+    }
+}
+
+void sl_buf_put_str(struct sl_buf *buf, struct sl_str s)
+{
+    sl_buf_put(buf, s.ptr, s.len);
+}
+
+void sl_buf_put_c(struct sl_buf *buf, const char *text)
+{
+    sl_buf_put_str(buf, sl_str_from(text));
+}
+
+void sl_buf_put_char(struct sl_buf *buf, char c)
+{
+    sl_buf_put(buf, &c, 1);
+}
+
+void sl_buf_put_u64(struct sl_buf *buf, uint64_t value)
+{
+    char digits[20];
+    size_t begin = sizeof(digits);
+    do {
+        digits[--begin] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    sl_buf_put(buf, digits + begin, sizeof(digits) - begin);
+}
+
+void sl_buf_put_i64(struct sl_buf *buf, int64_t value)
+{
+    if (value < 0) {
+        sl_buf_put_char(buf, '-');
+        /* Negated without overflow for INT64_MIN. */
+        sl_buf_put_u64(buf, (uint64_t)(-(value + 1)) + 1);
+    } else {
+        sl_buf_put_u64(buf, (uint64_t)value);
+    }
+}
+
+void sl_buf_printf(struct sl_buf *buf, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    va_list again;
+    va_copy(again, args);
+    const int n = vsnprintf(NULL, 0, format, args);
+    if (n < 0) {
+        buf->status = buf->status == SILT_OK ? SILT_ELIMIT : buf->status;
+    } else if (n > 0) {
+        char *room = sl_buf_reserve(buf, (size_t)n);
+        if (room != NULL) {
+            (void)vsnprintf(room, (size_t)n + 1, format, again); /* the length is known to fit */
+            buf->len += (size_t)n;
+        }
+    }
+    va_end(again);
+    va_end(args);
+}
