@@ -14,7 +14,11 @@ elseif(EXISTS "${SILT_DEPS_DIR}/yyjson/yyjson.c")
   add_library(silt_yyjson STATIC "${SILT_DEPS_DIR}/yyjson/yyjson.c")
   set_target_properties(silt_yyjson PROPERTIES OUTPUT_NAME yyjson POSITION_INDEPENDENT_CODE ON)
   target_include_directories(silt_yyjson SYSTEM PUBLIC "${SILT_DEPS_DIR}/yyjson")
-  target_compile_options(silt_yyjson PRIVATE -w -O2)
+  target_compile_options(silt_yyjson PRIVATE -w $<IF:$<CONFIG:Debug>,-O1,-O2>)
+  if(SILT_SANITIZE MATCHES "undefined")
+    # It takes a minute to compile otherwise, and its own undefined behaviour is not ours to find.
+    target_compile_options(silt_yyjson PRIVATE -fno-sanitize=undefined)
+  endif()
   # Its functions must not become part of libsilt's interface.
   target_compile_definitions(silt_yyjson PUBLIC "yyjson_api=__attribute__((visibility(\"hidden\")))")
   message(STATUS "yyjson: ${SILT_DEPS_DIR}/yyjson")
