@@ -14,6 +14,7 @@ endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/silt" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 
+file(RELATIVE_PATH silt_pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/silt.pc.in "${PROJECT_BINARY_DIR}/silt.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/silt.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
