@@ -22,6 +22,7 @@
 struct sl_field_meta {
     struct sl_str key;
     struct sl_str json;
+    struct sl_str text; /* the value without quotes and escapes if it is a string, else absent; set when a schema is built */
 };
 
 struct silt_field {
@@ -65,6 +66,7 @@ bool sl_type_is_nested(const struct silt_type *type);
 /* Type names as in Delta's JSON for primitives ("decimal(10,2)"), Spark's SQL for nested ones ("struct<a:int>"). */
 void sl_type_print(struct sl_buf *out, const struct silt_type *type);      /* simpleString of Spark: bigint, int, string, struct<a:int,b:array<string>> */
 void sl_type_print_sql(struct sl_buf *out, const struct silt_type *type);  /* Spark DDL: BIGINT, INT, STRING, STRUCT<a: INT> */
+void sl_type_print_duckdb(struct sl_buf *out, const struct silt_type *type); /* DuckDB's: TIMESTAMPTZ, STRUCT("a" INTEGER) */
 void sl_type_print_json(struct sl_buf *out, const struct silt_type *type); /* Delta's JSON, names in quotes */
 
 /* Field look-up ignoring case; NULL if absent. *index optional. */
@@ -85,6 +87,16 @@ silt_status sl_schema_validate_partitioning(const silt_schema *schema, const str
 
 /* Parses a Spark type text: "BIGINT", "decimal(10, 2)", "STRUCT<a: INT COMMENT 'x', b: ARRAY<STRING>>", aliases. */
 silt_status sl_type_parse(struct sl_arena *arena, struct sl_str text, const struct silt_type **out, silt_error *err);
+/* The same for a type at the beginning of text; *used tells how many bytes it takes. */
+silt_status sl_type_parse_prefix(struct sl_arena *arena, struct sl_str text, size_t *used, const struct silt_type **out,
+                                 silt_error *err);
+/*
+ * The type of a column: as sl_type_parse, and field->metadata gets __CHAR_VARCHAR_TYPE_STRING appended if the type has
+ * CHAR or VARCHAR in it, as Spark does. Name, nullability and other metadata of the field are left alone.
+ */
+silt_status sl_type_parse_column(struct sl_arena *arena, struct sl_str text, struct silt_field *field, silt_error *err);
+/* Appends one metadata entry (copied); false when out of memory. */
+bool sl_field_add_metadata(struct sl_arena *arena, struct silt_field *field, struct sl_str key, struct sl_str json);
 
 /* Arrow format string of a flat type into buf (>= 32 bytes); "+s", "+l", "+m" for nested; variant is "+s". */
 void sl_type_arrow_format(const struct silt_type *type, char *buf, size_t buf_size);
