@@ -1,0 +1,75 @@
+/*
+ * Dispatch to the Parquet handler: arguments are checked before a slot is entered, what it made is checked after, a
+ * failure is told with the handler's name. Called by the kernel only through these functions. Any thread.
+ */
+#include "kernel/engine/engine.h"
+#include "kernel/engine/engine_int.h"
+
+#include "base/arrow.h"
+#include "base/env.h"
+#include "base/error.h"
+
+static const char kind[] = "parquet handler";
+
+silt_status sl_parquet_read(silt_engine *engine, const silt_call *call, const silt_parquet_read *request,
+                            struct ArrowArrayStream *out, silt_error *err)
+{
+    *out = (struct ArrowArrayStream){0};
+    if (!engine->has_parquet) {
+        return sl_handler_absent(kind, err);
+    }
+    if (request->schema == NULL || request->storage == NULL || (request->n_files > 0 && request->files == NULL)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a read of parquet files needs a schema, a store and files");
+    }
+    SL_TRY(sl_call_check(engine->env, call, err));
+    silt_error found = SILT_ERROR_INIT;
+    const silt_status status = engine->parquet.read(engine->parquet_impl, call, request, out, &found);
+    if (status != SILT_OK) {
+        sl_arrow_stream_release(out);
+        const char *doing = request->n_files == 1 ? request->files[0].path : "reading parquet files";
+        return sl_handler_finish(status, kind, engine->parquet.name, doing, &found, err);
+    }
+    return sl_handler_check_stream(kind, engine->parquet.name, out, err);
+}
+
+silt_status sl_parquet_write(silt_engine *engine, const silt_call *call, const silt_parquet_write *request,
+                             struct ArrowArrayStream *rows, silt_error *err)
+{
+    silt_status status = SILT_OK;
+    if (!engine->has_parquet) {
+        status = sl_handler_absent(kind, err);
+    } else if (request->schema == NULL || request->storage == NULL || request->dir == NULL ||
+               request->path_prefix == NULL || request->codec == NULL || request->on_file == NULL) {
+        status = sl_fail(err, SILT_EINVALID, NULL, "a write of parquet files needs schema, store, folder and codec");
+    } else {
+        status = sl_call_check(engine->env, call, err);
+    }
+    if (status == SILT_OK) {
+        silt_error found = SILT_ERROR_INIT;
+        status = engine->parquet.write(engine->parquet_impl, call, request, rows, &found);
+        status = sl_handler_finish(status, kind, engine->parquet.name, "writing parquet files", &found, err);
+    }
+    /* Consumed in every case, also by a handler that forgot to. */
+    sl_arrow_stream_release(rows);
+    return status;
+}
+
+silt_status sl_parquet_scan(silt_engine *engine, const silt_call *call, const silt_scan_plan *plan,
+                            struct ArrowArrayStream *out, silt_error *err)
+{
+    *out = (struct ArrowArrayStream){0};
+    if (!engine->has_parquet) {
+        return sl_handler_absent(kind, err);
+    }
+    if (engine->parquet.scan == NULL) {
+        return sl_fail(err, SILT_EUNSUPPORTED, NULL, "%s %s cannot run a whole scan", kind, engine->parquet.name);
+    }
+    SL_TRY(sl_call_check(engine->env, call, err));
+    silt_error found = SILT_ERROR_INIT;
+    const silt_status status = engine->parquet.scan(engine->parquet_impl, call, plan, out, &found);
+    if (status != SILT_OK) {
+        sl_arrow_stream_release(out);
+        return sl_handler_finish(status, kind, engine->parquet.name, "scanning the table", &found, err);
+    }
+    return sl_handler_check_stream(kind, engine->parquet.name, out, err);
+}
