@@ -17,8 +17,8 @@ enum sl_feature_support {
 
 struct sl_feature {
     const char *name;
-    bool reader_writer;             /* listed in both lists; else writer only */
-    int32_t legacy_reader_version;  /* version that implies it, 0 if none */
+    bool reader_writer;            /* listed in both lists; else writer only */
+    int32_t legacy_reader_version; /* version that implies it, 0 if none */
     int32_t legacy_writer_version;
     enum sl_feature_support read;
     enum sl_feature_support write;
@@ -48,13 +48,35 @@ silt_status sl_protocol_for_new_table(struct sl_arena *arena, const silt_schema 
                                       const struct sl_kv_list *properties, struct sl_protocol *out,
                                       struct sl_kv_list *kept_properties, silt_error *err);
 
+/*
+ * The protocol that an existing table needs once it has this configuration and schema. properties (may be empty) can hold
+ * protocol settings of SET TBLPROPERTIES (delta.feature.X, delta.minReaderVersion, delta.minWriterVersion). Nothing is ever
+ * taken away; *changed tells whether `out` differs from `current`. What silt cannot write is refused by sl_gate_write.
+ */
+silt_status sl_protocol_for_change(struct sl_arena *arena, const struct sl_protocol *current,
+                                   const struct sl_kv_list *properties, const struct sl_metadata *metadata,
+                                   const silt_schema *schema, struct sl_protocol *out, bool *changed, silt_error *err);
+
+/* Is the key a setting of the protocol (delta.minReaderVersion, delta.feature.X …), which is never stored in metaData? */
+bool sl_property_is_protocol(struct sl_str key);
+
 /* Table properties. */
-enum sl_property_type { SL_PROPERTY_BOOL, SL_PROPERTY_INT, SL_PROPERTY_BYTES, SL_PROPERTY_INTERVAL, SL_PROPERTY_ENUM,
-                        SL_PROPERTY_TEXT };
+enum sl_property_type {
+    SL_PROPERTY_BOOL,
+    SL_PROPERTY_INT,
+    SL_PROPERTY_BYTES,
+    SL_PROPERTY_INTERVAL,
+    SL_PROPERTY_ENUM,
+    SL_PROPERTY_TEXT,
+    SL_PROPERTY_COLUMNS
+};
 
 /* Checks key and value as on CREATE or SET; DELTA_UNKNOWN_CONFIGURATION suggests the near one. Keys outside delta.* and
  * silt.* are free. */
 silt_status sl_property_validate(struct sl_str key, struct sl_str value, silt_error *err);
+/* The key as it is stored: known delta.* keys in their own spelling, delta.feature.* and delta.universalFormat.config.* in
+ * lower case, others as they are. Borrows from key, static text or the arena; absent when out of memory. */
+struct sl_str sl_property_canonical(struct sl_arena *arena, struct sl_str key);
 /* Effective values with their defaults; a value that does not parse is the default. */
 bool sl_property_bool(const struct sl_kv_list *config, const char *key);
 int64_t sl_property_int(const struct sl_kv_list *config, const char *key);
@@ -67,6 +89,8 @@ struct sl_str sl_property_text(const struct sl_kv_list *config, const char *key)
  * delta.dataSkippingNumIndexedCols (32) leaves of the data schema, partition columns apart. selected has one flag for each leaf
  * of data_schema, in depth-first order.
  */
+/* Is the text a list of column names as delta.dataSkippingStatsColumns takes (back-quoted parts, joined by '.' and ',')? */
+bool sl_stats_columns_text_valid(struct sl_str text);
 silt_status sl_stats_columns(const struct sl_kv_list *config, const silt_schema *data_schema, struct sl_arena *arena,
                              bool **selected, size_t *n, silt_error *err);
 

@@ -1,0 +1,101 @@
+/*
+ * The one gate: may silt read, or write, a table of this protocol and metadata? Every reader and writer of a table passes here
+ * before it touches a file. Names all features that stand in the way at once. Pure, any thread.
+ * PROTOCOL.md "Table Features", "Requirements for Readers", "Requirements for Writers".
+ */
+#include "kernel/feature/feature.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "kernel/feature/feature_int.h"
+
+/* The features that stand in the way, as text for the error; cut when there are very many. */
+struct obstacles {
+    char text[560];
+    size_t len;
+    size_t n;
+};
+
+static void add_obstacle(struct obstacles *found, struct sl_str name, const char *detail)
+{
+    const size_t room = sizeof(found->text) - found->len;
+    const int cut = (int)(name.len < 64 ? name.len : 64);
+    const char *comma = found->n > 0 ? ", " : "";
+    const int written = detail[0] != '\0'
+                            ? snprintf(found->text + found->len, room, "%s%.*s (%s)", comma, cut, name.ptr, detail)
+                            : snprintf(found->text + found->len, room, "%s%.*s", comma, cut, name.ptr);
+    if (written > 0) {
+        found->len += (size_t)written < room ? (size_t)written : room - 1;
+    }
+    found->n++;
+}
+
+static void find_known(struct obstacles *found, sl_feature_set active, const struct sl_metadata *metadata,
+                       const silt_schema *schema, bool for_writing)
+{
+    for (size_t i = 0; i < sl_feature_count(); i++) {
+        const struct sl_feature *feature = sl_feature_at(i);
+        const enum sl_feature_support support = for_writing ? feature->write : feature->read;
+        if (((active >> i) & 1) == 0 || support != SL_FEATURE_REFUSED) {
+            continue;
+        }
+        char detail[SL_FEATURE_DETAIL_SIZE];
+        const bool used = sl_feature_in_use(i, &metadata->configuration, schema, detail);
+        if (used || !sl_feature_unused_is_free(i)) {
+            add_obstacle(found, sl_str_from(feature->name), detail);
+        }
+    }
+}
+
+static void find_unknown(struct obstacles *found, const struct sl_str_list *names)
+{
+    for (size_t i = 0; i < names->n; i++) {
+        if (sl_feature_index(names->items[i]) == SIZE_MAX) {
+            add_obstacle(found, names->items[i], "unknown to this version");
+        }
+    }
+}
+
+static silt_status judge(const struct obstacles *found, bool for_writing, silt_error *err)
+{
+    if (found->n == 0) {
+        return SILT_OK;
+    }
+    const silt_status status = sl_fail(
+        err, SILT_EUNSUPPORTED,
+        for_writing ? "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE" : "DELTA_UNSUPPORTED_FEATURES_FOR_READ",
+        "table uses %s that silt does not support for %s: %s", found->n == 1 ? "a feature" : "features",
+        for_writing ? "writing" : "reading", found->text);
+    sl_error_hint(err, "use an engine that supports %s, or drop %s from the table there", found->n == 1 ? "it" : "them",
+                  found->n == 1 ? "it" : "them");
+    return status;
+}
+
+silt_status sl_gate_read(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                         const silt_schema *schema, silt_error *err)
+{
+    if (schema == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "no schema given to judge whether the table can be used");
+    }
+    SL_TRY(sl_protocol_validate(protocol, err));
+    struct obstacles found = {.n = 0};
+    find_known(&found, sl_feature_active(protocol, false), metadata, schema, false);
+    find_unknown(&found, &protocol->reader_features);
+    return judge(&found, false, err);
+}
+
+silt_status sl_gate_write(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                          const silt_schema *schema, silt_error *err)
+{
+    SL_TRY(sl_gate_read(protocol, metadata, schema, err)); /* a writer reads the table first */
+    if (protocol->min_writer_version > 7) {
+        return sl_fail(err, SILT_EUNSUPPORTED, "DELTA_INVALID_PROTOCOL_VERSION",
+                       "table needs writer version %lld; silt knows writer versions 1 to 7",
+                       (long long)protocol->min_writer_version);
+    }
+    struct obstacles found = {.n = 0};
+    find_known(&found, sl_feature_active(protocol, true), metadata, schema, true);
+    find_unknown(&found, &protocol->writer_features);
+    return judge(&found, true, err);
+}
