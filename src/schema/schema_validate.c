@@ -165,7 +165,8 @@ silt_status sl_schema_validate_partitioning(const silt_schema *schema, const str
         SL_TRY(check_partition_column(schema, columns, i, err));
     }
     if (n > 0 && n >= schema->root.n_fields) {
-        return sl_fail(err, SILT_ESCHEMA, NULL, "all columns are partition columns, at least one must hold data");
+        return sl_fail(err, SILT_ESCHEMA, "DELTA_CANNOT_USE_ALL_COLUMNS_FOR_PARTITION",
+                       "all columns are partition columns, at least one must hold data");
     }
     return SILT_OK;
 }
