@@ -81,7 +81,8 @@ typedef struct silt_storage_vtable {
     /*
      * Required. Starts all requests and pumps them until each has had its on_done(request, ctx), in any order, on
      * the caller's thread. A failed request is reported in its own status; the return value is for failures of
-     * the whole (cancelled, out of memory); then each request has been completed as well.
+     * the whole (cancelled, out of memory); then each request has been completed as well. When SILT_OK is returned,
+     * err may tell of a request that failed.
      */
     silt_status (*read_many)(void *impl, const silt_call *call, silt_read_request *requests, size_t n,
                              void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err);
@@ -94,7 +95,11 @@ typedef struct silt_storage_vtable {
     silt_status (*list)(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
                         bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err);
 
-    /* Required. Creates the file with these bytes if and only if the name is free; durable when DONE. */
+    /*
+     * Required. Creates the file with these bytes if and only if the name is free; durable when DONE. Returns SILT_OK
+     * with one of the three outcomes (with AMBIGUOUS, err may tell why), or a failure after which the file was
+     * certainly not created by this call, unless the outcome is AMBIGUOUS. *outcome is AMBIGUOUS at entry.
+     */
     silt_status (*put_if_absent)(void *impl, const silt_call *call, const char *path, const void *data,
                                  size_t data_len, silt_put_outcome *outcome, silt_error *err);
 
@@ -117,11 +122,15 @@ typedef struct silt_storage_vtable {
 
     /*
      * Optional. Moves a finished local file `local` (on the same machine) to `path`, which must be free; durable
-     * and atomically visible. NULL slot: the dispatcher reads the file and uses put_if_absent.
+     * and atomically visible. `local` is gone afterwards, and still there after a failure. SILT_EEXISTS when the name
+     * is taken. NULL slot: SILT_EUNSUPPORTED.
      */
     silt_status (*adopt)(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err);
 
-    /* Optional. Removes an empty or non-empty folder and all below it; used by DROP and for scratch folders. */
+    /*
+     * Optional. Removes an empty or non-empty folder and all below it; used by DROP and for scratch folders. One that
+     * is not there is no error. NULL slot: SILT_EUNSUPPORTED.
+     */
     silt_status (*remove_tree)(void *impl, const silt_call *call, const char *dir, silt_error *err);
 } silt_storage_vtable;
 
@@ -162,7 +171,7 @@ SILT_API SILT_NODISCARD silt_status silt_storage_adopt(silt_storage *storage, co
 SILT_API SILT_NODISCARD silt_status silt_storage_remove_tree(silt_storage *storage, const silt_call *call,
                                                              const char *dir, silt_error *err);
 
-/* Reads a whole file. *data is freed with silt_storage_free(storage, data, len). */
+/* Reads a whole file. *data is freed with silt_storage_free(storage, data, len); it is NULL for an empty file. */
 SILT_API SILT_NODISCARD silt_status silt_storage_read(silt_storage *storage, const silt_call *call,
                                                       const char *path, void **data, size_t *data_len,
                                                       silt_error *err);
@@ -186,7 +195,10 @@ SILT_API SILT_NODISCARD silt_status silt_storage_local_new(const silt_env *env, 
 SILT_API SILT_NODISCARD silt_status silt_storage_memory_new(const silt_env *env, silt_storage **out,
                                                             silt_error *err);
 
-/* Decorators: a store around another, of which they take a reference. */
+/*
+ * Decorators: a store around another, of which they take a reference. env needs the same allocator as the inner
+ * store's, since what was read is handed through.
+ */
 
 typedef struct silt_retry_options {
     uint32_t size;

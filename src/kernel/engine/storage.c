@@ -76,8 +76,7 @@ silt_status sl_storage_finish(silt_status returned, const char *doing, const cha
     if (status != returned) {
         (void)sl_fail(found, status, NULL, "store broke its contract: %d is no status", (int)returned);
     } else if ((status != SILT_OK && found->status != status) || found->message[0] == '\0') {
-        (void)sl_fail(found, status, NULL, "the store failed with %s and told nothing else",
-                      silt_status_name(status));
+        (void)sl_fail(found, status, NULL, "the store failed with %s and told nothing else", silt_status_name(status));
     }
     char shown[SHOWN_PATH_MAX + 8];
     char prefix[SHOWN_PATH_MAX + 64];
@@ -132,8 +131,8 @@ silt_status silt_storage_new(const silt_env *env, const silt_storage_vtable *vta
     *out = NULL;
     SL_TRY(sl_env_check(env, err));
     if (vtable->abi_version != SILT_ABI_VERSION) {
-        return sl_fail(err, SILT_EINVALID, NULL, "store has ABI version %u, expected %u",
-                       (unsigned)vtable->abi_version, (unsigned)SILT_ABI_VERSION);
+        return sl_fail(err, SILT_EINVALID, NULL, "store has ABI version %u, expected %u", (unsigned)vtable->abi_version,
+                       (unsigned)SILT_ABI_VERSION);
     }
     if (vtable->size < offsetof(silt_storage_vtable, local_path)) {
         return sl_fail(err, SILT_EINVALID, NULL, "store vtable has %u bytes, expected at least %zu",
@@ -189,17 +188,15 @@ silt_status sl_storage_check_wrap(const silt_env *env, const silt_storage *inner
     const silt_allocator *theirs = &inner->env->allocator;
     if (ours->ctx != theirs->ctx || ours->alloc != theirs->alloc || ours->resize != theirs->resize ||
         ours->release != theirs->release) {
-        return sl_fail(err, SILT_EINVALID, NULL, "a store that wraps %s needs the same allocator",
-                       inner->slots.name);
+        return sl_fail(err, SILT_EINVALID, NULL, "a store that wraps %s needs the same allocator", inner->slots.name);
     }
     return SILT_OK;
 }
 
 /* ---- slots without callbacks ---- */
 
-silt_status silt_storage_put_if_absent(silt_storage *storage, const silt_call *call, const char *path,
-                                       const void *data, size_t data_len, silt_put_outcome *outcome,
-                                       silt_error *err)
+silt_status silt_storage_put_if_absent(silt_storage *storage, const silt_call *call, const char *path, const void *data,
+                                       size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
     if (outcome == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "put_if_absent needs an out parameter");
@@ -211,8 +208,7 @@ silt_status silt_storage_put_if_absent(silt_storage *storage, const silt_call *c
     }
     silt_error found = SILT_ERROR_INIT;
     silt_put_outcome answer = SILT_PUT_AMBIGUOUS;
-    silt_status status =
-        storage->slots.put_if_absent(storage->impl, call, path, data, data_len, &answer, &found);
+    silt_status status = storage->slots.put_if_absent(storage->impl, call, path, data, data_len, &answer, &found);
     if ((int)answer < (int)SILT_PUT_DONE || (int)answer > (int)SILT_PUT_AMBIGUOUS) {
         answer = SILT_PUT_AMBIGUOUS;
         status = sl_storage_breach(storage, "the outcome of put_if_absent is none that there is", &found);

@@ -7,6 +7,7 @@
 #include "kernel/engine/storage_int.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -22,8 +23,9 @@ struct batch {
     size_t n;
     void (*on_done)(void *ctx, silt_read_request *request);
     void *ctx;
-    unsigned char *completed; /* n flags */
-    const char *breach;       /* what the store did wrong, NULL so far */
+    unsigned char *completed;        /* n flags */
+    const char *breach;              /* what the store did wrong, NULL so far */
+    char path[SILT_ERROR_PATH_SIZE]; /* for messages: of the last request that failed, else of the first */
 };
 
 static void clear_answer(silt_read_request *request)
@@ -85,6 +87,7 @@ static void complete_request(void *ctx, silt_read_request *request)
     }
     if (request->status != SILT_OK) {
         silt_read_request_release(batch->storage, request);
+        (void)snprintf(batch->path, sizeof(batch->path), "%s", request->path);
     }
     batch->on_done(batch->ctx, request);
 }
@@ -125,56 +128,103 @@ static size_t count_open(const struct batch *batch)
     return open;
 }
 
-/* What the messages about a batch call it. */
-static const char *name_batch(const struct batch *batch)
+/* Runs the slot and completes what it left open. */
+static silt_status run_batch(struct batch *batch, const silt_call *call, silt_error *found)
 {
-    return batch->n > 0 ? batch->requests[0].path : "nothing";
+    const silt_storage *storage = batch->storage;
+    silt_status status = storage->slots.read_many(storage->impl, call, batch->requests, batch->n, complete_request,
+                                                  batch, found);
+    if (count_open(batch) > 0) {
+        if (status == SILT_OK) {
+            batch->breach = "a request was not completed";
+        }
+        complete_rest(batch, status != SILT_OK && sl_status_known(status) ? status : SILT_EIO);
+    }
+    return batch->breach != NULL ? sl_storage_breach(storage, batch->breach, found) : status;
 }
 
-silt_status silt_storage_read_many(silt_storage *storage, const silt_call *call, silt_read_request *requests,
-                                   size_t n, void (*on_done)(void *ctx, silt_read_request *request), void *ctx,
-                                   silt_error *err)
+silt_status silt_storage_read_many(silt_storage *storage, const silt_call *call, silt_read_request *requests, size_t n,
+                                   void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err)
 {
     if (on_done == NULL || (requests == NULL && n > 0)) {
         return sl_fail(err, SILT_EINVALID, NULL, "read_many needs requests and a callback");
     }
     struct batch batch = {.storage = storage, .requests = requests, .n = n, .on_done = on_done, .ctx = ctx};
-    unsigned char inline_flags[INLINE_BATCH] = {0};
     silt_status status = check_requests(&batch, call, err);
-    if (status == SILT_OK && n > INLINE_BATCH) {
-        batch.completed = sl_alloc_zero(storage->env, n);
+    if (n == 0) {
+        return status; /* nothing to hand on: stores may rely on at least one request */
+    }
+    unsigned char inline_flags[INLINE_BATCH] = {0};
+    if (status == SILT_OK) {
+        batch.completed = n <= INLINE_BATCH ? inline_flags : sl_alloc_zero(storage->env, n);
         status = batch.completed == NULL ? sl_fail_nomem(err) : SILT_OK;
-    } else {
-        batch.completed = inline_flags;
     }
     if (status != SILT_OK) {
-        batch.completed = NULL;
         complete_rest(&batch, status);
         return status;
     }
     for (size_t i = 0; i < n; i++) {
         clear_answer(&requests[i]);
     }
-    /* Paths are the caller's and may be gone once its requests are done. */
-    const char *name = n > 0 ? NULL : name_batch(&batch);
-    char first[SILT_ERROR_PATH_SIZE];
-    if (n > 0) {
-        (void)snprintf(first, sizeof(first), "%s", name_batch(&batch));
-        name = first;
-    }
+    /* Requests and their paths are the caller's and may be gone once they are done. */
+    (void)snprintf(batch.path, sizeof(batch.path), "%s", requests[0].path);
     silt_error found = SILT_ERROR_INIT;
-    status = storage->slots.read_many(storage->impl, call, requests, n, complete_request, &batch, &found);
-    if (count_open(&batch) > 0) {
-        complete_rest(&batch, status != SILT_OK && sl_status_known(status) ? status : SILT_EIO);
-        if (status == SILT_OK) {
-            batch.breach = "a request was not completed";
-        }
-    }
-    if (batch.breach != NULL) {
-        status = sl_storage_breach(storage, batch.breach, &found);
-    }
+    status = run_batch(&batch, call, &found);
     if (n > INLINE_BATCH) {
         sl_release(storage->env, batch.completed, n);
     }
-    return sl_storage_finish(status, "reading", name, &found, err);
+    return sl_storage_finish(status, "reading", batch.path, &found, err);
+}
+
+static void keep_request(void *ctx, silt_read_request *request)
+{
+    (void)ctx;
+    (void)request; /* there is only one, and its owner looks at it afterwards */
+}
+
+silt_status silt_storage_read(silt_storage *storage, const silt_call *call, const char *path, void **data,
+                              size_t *data_len, silt_error *err)
+{
+    if (data == NULL || data_len == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "read needs out parameters");
+    }
+    *data = NULL;
+    *data_len = 0;
+    silt_read_request request = {.path = path, .offset = 0, .length = -1};
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = silt_storage_read_many(storage, call, &request, 1, keep_request, NULL, &found);
+    if (status == SILT_OK) {
+        status = request.status;
+    }
+    if (status == SILT_OK && request.file_size >= 0 && (uint64_t)request.file_size != (uint64_t)request.data_len) {
+        status = sl_fail(&found, SILT_EIO, NULL, "got %zu bytes of a file of %lld", request.data_len,
+                         (long long)request.file_size);
+    }
+    if (status != SILT_OK) {
+        silt_read_request_release(storage, &request);
+        if (path == NULL || storage == NULL) {
+            return sl_fail(err, status, NULL, "%s", found.message);
+        }
+        return sl_storage_finish(status, "reading", path, &found, err);
+    }
+    *data = request.data;
+    *data_len = request.data_len;
+    return SILT_OK;
+}
+
+void silt_storage_free(silt_storage *storage, void *data, size_t data_len)
+{
+    if (storage != NULL && data != NULL) {
+        sl_release(storage->env, data, data_len);
+    }
+}
+
+void silt_read_request_release(silt_storage *storage, silt_read_request *request)
+{
+    if (request == NULL) {
+        return;
+    }
+    silt_storage_free(storage, request->data, request->data_len);
+    request->data = NULL;
+    request->data_len = 0;
 }
