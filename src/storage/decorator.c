@@ -1,0 +1,47 @@
+/*
+ * What stores that wrap another store have in common. Optional slots are always filled by a wrapper: where the inner
+ * store lacks one, its dispatch gives the answer (SILT_EUNSUPPORTED), and the wrapper passes that on.
+ *
+ * Called by retry.c, trace.c and fault.c. Any thread.
+ */
+#include "storage/decorator.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "kernel/engine/storage.h"
+
+silt_status sl_decorator_new(const silt_env *env, silt_storage *inner, const struct sl_decorator_spec *spec,
+                             silt_storage **out, silt_error *err)
+{
+    if (out == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a wrapping store needs an out parameter");
+    }
+    *out = NULL;
+    SL_TRY(sl_storage_check_wrap(env, inner, err));
+    struct sl_decorator *decorator = sl_alloc(env, spec->size);
+    if (decorator == NULL) {
+        return sl_fail_nomem(err);
+    }
+    memcpy(decorator, spec->impl, spec->size);
+    *decorator = (struct sl_decorator){.env = env, .inner = silt_storage_ref(inner), .size = spec->size};
+    silt_status status = silt_storage_new(env, spec->slots, decorator, out, err);
+    if (status != SILT_OK) {
+        sl_decorator_close(decorator);
+    }
+    return status;
+}
+
+void sl_decorator_close(void *impl)
+{
+    struct sl_decorator *decorator = impl;
+    silt_storage_unref(decorator->inner);
+    sl_release(decorator->env, decorator, decorator->size);
+}
+
+silt_status sl_decorator_local_path(void *impl, const char *path, char *buf, size_t buf_size, silt_error *err)
+{
+    const struct sl_decorator *decorator = impl;
+    return silt_storage_local_path(decorator->inner, path, buf, buf_size, err);
+}

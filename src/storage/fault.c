@@ -1,0 +1,215 @@
+/*
+ * A store that fails on demand, for tests: before an operation of the inner store, or after it, as when an answer is
+ * lost. Each request of a batch of reads is an operation of its own.
+ *
+ * Any thread; decide is called on the thread that called the store.
+ */
+#include "silt/storage.h"
+
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "silt/version.h"
+#include "storage/decorator.h"
+
+struct fault {
+    struct sl_decorator base;
+    silt_fault_action (*decide)(void *ctx, uint64_t number, const char *operation, const char *path);
+    void *ctx;
+    atomic_uint_least64_t next_number;
+};
+
+static silt_fault_action decide(struct fault *fault, const char *operation, const char *path)
+{
+    uint64_t number = atomic_fetch_add_explicit(&fault->next_number, 1, memory_order_relaxed);
+    return fault->decide(fault->ctx, number, operation, path);
+}
+
+static silt_status inject(silt_error *err, silt_fault_action action)
+{
+    return sl_fail(err, SILT_EIO, NULL, "injected fault %s the operation",
+                   action == SILT_FAULT_BEFORE ? "before" : "after");
+}
+
+/* What came of an operation that was let through. */
+static silt_status lose_answer(silt_status status, silt_fault_action action, silt_error *err)
+{
+    return status == SILT_OK && action == SILT_FAULT_AFTER ? inject(err, action) : status;
+}
+
+/* ---- reads ---- */
+
+struct faulty_batch {
+    struct fault *fault;
+    silt_read_request *requests;
+    const silt_fault_action *actions;
+    void (*on_done)(void *ctx, silt_read_request *request);
+    void *ctx;
+    silt_error *err; /* told of what is injected */
+};
+
+static void fault_done(void *ctx, silt_read_request *request)
+{
+    const struct faulty_batch *batch = ctx;
+    if (request->status == SILT_OK && batch->actions[request - batch->requests] == SILT_FAULT_AFTER) {
+        silt_read_request_release(batch->fault->base.inner, request);
+        request->file_size = -1;
+        request->status = inject(batch->err, SILT_FAULT_AFTER);
+    }
+    batch->on_done(batch->ctx, request);
+}
+
+/* Hands on runs of requests that are let through, and fails the others between them. */
+static silt_status run_batch(struct faulty_batch *batch, const silt_call *call, size_t n, silt_error *err)
+{
+    silt_status whole = SILT_OK;
+    size_t i = 0;
+    while (i < n) {
+        if (batch->actions[i] == SILT_FAULT_BEFORE) {
+            batch->requests[i].status = inject(err, SILT_FAULT_BEFORE);
+            batch->on_done(batch->ctx, &batch->requests[i]);
+            i++;
+            continue;
+        }
+        size_t end = i + 1;
+        while (end < n && batch->actions[end] != SILT_FAULT_BEFORE) {
+            end++;
+        }
+        silt_status status = silt_storage_read_many(batch->fault->base.inner, call, batch->requests + i, end - i,
+                                                    fault_done, batch, err);
+        whole = status != SILT_OK ? status : whole;
+        i = end;
+    }
+    return whole;
+}
+
+static silt_status fault_read_many(void *impl, const silt_call *call, silt_read_request *requests, size_t n,
+                                   void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action *actions = sl_alloc_array(fault->base.env, n, sizeof(*actions));
+    if (actions == NULL) {
+        return sl_fail_nomem(err); /* the dispatch completes the requests */
+    }
+    for (size_t i = 0; i < n; i++) {
+        actions[i] = decide(fault, "read", requests[i].path);
+    }
+    struct faulty_batch batch = {
+        .fault = fault, .requests = requests, .actions = actions, .on_done = on_done, .ctx = ctx, .err = err};
+    silt_status status = run_batch(&batch, call, n, err);
+    sl_release(fault->base.env, actions, n * sizeof(*actions));
+    return status;
+}
+
+/* ---- the other slots ---- */
+
+static silt_status fault_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
+                              bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "list", dir);
+    if (action == SILT_FAULT_BEFORE) {
+        return inject(err, action);
+    }
+    silt_status status = silt_storage_list(fault->base.inner, call, dir, options, on_entry, ctx, err);
+    return lose_answer(status, action, err);
+}
+
+static silt_status fault_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
+                                       size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "put_if_absent", path);
+    if (action == SILT_FAULT_BEFORE) {
+        return inject(err, action);
+    }
+    silt_status status = silt_storage_put_if_absent(fault->base.inner, call, path, data, data_len, outcome, err);
+    if (status == SILT_OK && action == SILT_FAULT_AFTER) {
+        (void)inject(err, action); /* tells why the outcome is not known */
+        *outcome = SILT_PUT_AMBIGUOUS;
+    }
+    return status;
+}
+
+static silt_status fault_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                             silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "put", path);
+    if (action == SILT_FAULT_BEFORE) {
+        return inject(err, action);
+    }
+    return lose_answer(silt_storage_put(fault->base.inner, call, path, data, data_len, err), action, err);
+}
+
+static silt_status fault_stat(void *impl, const silt_call *call, const char *path, int64_t *size_bytes,
+                              int64_t *modified_ms, silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "stat", path);
+    if (action == SILT_FAULT_BEFORE) {
+        return inject(err, action);
+    }
+    return lose_answer(silt_storage_stat(fault->base.inner, call, path, size_bytes, modified_ms, err), action, err);
+}
+
+static silt_status fault_remove(void *impl, const silt_call *call, const char *path, silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "remove", path);
+    if (action == SILT_FAULT_BEFORE) {
+        return inject(err, action);
+    }
+    return lose_answer(silt_storage_remove(fault->base.inner, call, path, err), action, err);
+}
+
+static silt_status fault_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "adopt", path);
+    if (action == SILT_FAULT_BEFORE) {
+        return inject(err, action);
+    }
+    return lose_answer(silt_storage_adopt(fault->base.inner, call, local, path, err), action, err);
+}
+
+static silt_status fault_remove_tree(void *impl, const silt_call *call, const char *dir, silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "remove_tree", dir);
+    if (action == SILT_FAULT_BEFORE) {
+        return inject(err, action);
+    }
+    return lose_answer(silt_storage_remove_tree(fault->base.inner, call, dir, err), action, err);
+}
+
+static const silt_storage_vtable fault_slots = {
+    .size = sizeof(silt_storage_vtable),
+    .abi_version = SILT_ABI_VERSION,
+    .name = "fault",
+    .close = sl_decorator_close,
+    .read_many = fault_read_many,
+    .list = fault_list,
+    .put_if_absent = fault_put_if_absent,
+    .put = fault_put,
+    .stat = fault_stat,
+    .remove = fault_remove,
+    .local_path = sl_decorator_local_path,
+    .adopt = fault_adopt,
+    .remove_tree = fault_remove_tree,
+};
+
+silt_status silt_storage_fault_new(const silt_env *env, silt_storage *inner,
+                                   silt_fault_action (*decide_action)(void *ctx, uint64_t number, const char *operation,
+                                                                      const char *path),
+                                   void *ctx, silt_storage **out, silt_error *err)
+{
+    if (decide_action == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a fault injector needs a function that decides");
+    }
+    struct fault fault = {.decide = decide_action, .ctx = ctx};
+    atomic_init(&fault.next_number, 0);
+    const struct sl_decorator_spec spec = {.slots = &fault_slots, .impl = &fault, .size = sizeof(fault)};
+    return sl_decorator_new(env, inner, &spec, out, err);
+}

@@ -1,0 +1,118 @@
+/*
+ * The local store, shared by its files: local.c (the store and its small slots), local_path.c (names and folders),
+ * local_write.c (temp files, put), local_publish.c (giving a file its final name, once), local_adopt.c, local_read.c,
+ * local_list.c, local_tree.c. `err` is never NULL in here: the dispatch sees to it.
+ */
+#ifndef SL_STORAGE_LOCAL_INT_H
+#define SL_STORAGE_LOCAL_INT_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "silt/storage.h"
+
+/* Room for any path that the system takes, NUL included. */
+#define SL_LOCAL_PATH_SIZE PATH_MAX
+
+/* Nesting of folders that listings and removals follow. */
+#define SL_LOCAL_MAX_DEPTH 200
+
+/* Bytes moved between two looks at the call's deadline and cancellation. */
+#define SL_LOCAL_CHUNK ((size_t)8 << 20)
+
+/*
+ * The system calls that decide whether a commit is safe; as link(2), renameat2(2) with RENAME_NOREPLACE, write(2) and
+ * fsync(2). A table of its own, so that file systems that lack them or lose answers can be played in tests.
+ */
+struct sl_local_calls {
+    int (*link)(const char *from, const char *to);
+    int (*rename_noreplace)(const char *from, const char *to);
+    ssize_t (*write)(int fd, const void *data, size_t size);
+    int (*sync)(int fd);
+};
+
+struct sl_local {
+    const silt_env *env;
+    const struct sl_local_calls *calls;
+    bool allow_lock_file;
+    bool no_sync;
+};
+
+/* The system's own. Static storage. */
+const struct sl_local_calls *sl_local_system_calls(void);
+
+/* As silt_storage_local_new, with other system calls. They must outlive the store. */
+silt_status sl_local_new_with(const silt_env *env, const silt_local_options *options,
+                              const struct sl_local_calls *calls, silt_storage **out, silt_error *err);
+
+/* ---- local_path.c ---- */
+
+/* The path of a file, or of a folder without trailing slashes, for the system: no scheme, absolute, short enough. */
+silt_status sl_local_file_path(const char *path, char out[SL_LOCAL_PATH_SIZE], silt_error *err);
+silt_status sl_local_dir_path(const char *path, char out[SL_LOCAL_PATH_SIZE], silt_error *err);
+/* As sl_local_file_path; refuses names that listings hide, since such a file would be lost. */
+silt_status sl_local_target_path(const char *path, char out[SL_LOCAL_PATH_SIZE], silt_error *err);
+/* The folder of a system path. */
+void sl_local_parent(const char *path, char out[SL_LOCAL_PATH_SIZE]);
+/* Whether listings leave this name out: a temp or lock file of ours. */
+bool sl_local_is_hidden(const char *name);
+/* A new hidden name in the folder of `final`. */
+silt_status sl_local_temp_path(const struct sl_local *local, const char *final, char out[SL_LOCAL_PATH_SIZE],
+                               silt_error *err);
+/* The lock file of the folder of `final`. */
+silt_status sl_local_lock_path(const char *final, char out[SL_LOCAL_PATH_SIZE], silt_error *err);
+/* Creates the folders above a file that are missing, durably. */
+silt_status sl_local_make_parents(const struct sl_local *local, const char *path, silt_error *err);
+/* fsync unless switched off; 0 or -1 with errno. */
+int sl_local_sync(const struct sl_local *local, int fd);
+/* Makes the names in the folder of `path` durable; 0 or an errno. */
+int sl_local_sync_parent(const struct sl_local *local, const char *path);
+/* An errno of an operation that changes something, as a status. */
+silt_status sl_local_fail_write(silt_error *err, int errnum, const char *operation);
+
+/* The modification time of a file. */
+int64_t sl_local_modified_ms(const struct stat *info);
+
+/* ---- local_publish.c ---- */
+
+/*
+ * Gives the finished file `from` the name `to`, both system paths, if that is free; `from` is gone when DONE. Other
+ * outcomes and failures leave `from` to the caller (AMBIGUOUS: it may be gone). *outcome is set when SILT_OK is
+ * returned; a failure means that `to` was not created. err->sys_code is EXDEV when the two are on different file
+ * systems.
+ */
+silt_status sl_local_publish(const struct sl_local *local, const silt_call *call, const char *from, const char *to,
+                             silt_put_outcome *outcome, silt_error *err);
+
+/* ---- local_write.c ---- */
+
+/*
+ * Opens a new temp file beside `final`, making folders as needed; its path goes to temp, its descriptor to *fd. Write
+ * it with sl_local_write_all, then hand what came of it to sl_local_finish_temp: that makes the file durable and closes
+ * it, removes it if anything failed, and returns the first failure.
+ */
+silt_status sl_local_open_temp(const struct sl_local *local, const char *final, char temp[SL_LOCAL_PATH_SIZE], int *fd,
+                               silt_error *err);
+silt_status sl_local_write_all(const struct sl_local *local, const silt_call *call, int fd, const void *data,
+                               size_t data_len, silt_error *err);
+silt_status sl_local_finish_temp(const struct sl_local *local, int fd, const char *temp, silt_status status,
+                                 silt_error *err);
+
+/* ---- slots ---- */
+
+silt_status sl_local_read_many(void *impl, const silt_call *call, silt_read_request *requests, size_t n,
+                               void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err);
+silt_status sl_local_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
+                          bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err);
+silt_status sl_local_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
+                                   size_t data_len, silt_put_outcome *outcome, silt_error *err);
+silt_status sl_local_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                         silt_error *err);
+silt_status sl_local_adopt(void *impl, const silt_call *call, const char *from, const char *path, silt_error *err);
+silt_status sl_local_remove_tree(void *impl, const silt_call *call, const char *dir, silt_error *err);
+
+#endif

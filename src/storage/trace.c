@@ -1,0 +1,148 @@
+/*
+ * A store that tells of every finished operation of another: for traces, and for tests that count round trips. Each
+ * request of a batch of reads is an operation of its own, timed from the start of the batch.
+ *
+ * Any thread; the listener is called on the thread that called the store.
+ */
+#include "silt/storage.h"
+
+#include "base/env.h"
+#include "base/error.h"
+#include "silt/version.h"
+#include "storage/decorator.h"
+
+struct trace {
+    struct sl_decorator base;
+    void (*on_event)(void *ctx, const silt_trace_event *event);
+    void *ctx;
+};
+
+/* Completes and tells of an event; started_us is in the environment's monotonic time. */
+static silt_status tell(const struct trace *trace, int64_t started_us, silt_trace_event event)
+{
+    event.size = sizeof(event);
+    event.duration_us = sl_monotonic_us(trace->base.env) - started_us;
+    trace->on_event(trace->ctx, &event);
+    return event.status;
+}
+
+struct traced_batch {
+    const struct trace *trace;
+    int64_t started_us;
+    void (*on_done)(void *ctx, silt_read_request *request);
+    void *ctx;
+};
+
+static void trace_done(void *ctx, silt_read_request *request)
+{
+    const struct traced_batch *batch = ctx;
+    (void)tell(batch->trace, batch->started_us,
+               (silt_trace_event){.operation = "read",
+                                  .path = request->path,
+                                  .status = request->status,
+                                  .bytes = (int64_t)request->data_len});
+    batch->on_done(batch->ctx, request);
+}
+
+static silt_status trace_read_many(void *impl, const silt_call *call, silt_read_request *requests, size_t n,
+                                   void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err)
+{
+    const struct trace *trace = impl;
+    struct traced_batch batch = {
+        .trace = trace, .started_us = sl_monotonic_us(trace->base.env), .on_done = on_done, .ctx = ctx};
+    return silt_storage_read_many(trace->base.inner, call, requests, n, trace_done, &batch, err);
+}
+
+static silt_status trace_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
+                              bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err)
+{
+    const struct trace *trace = impl;
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    silt_status status = silt_storage_list(trace->base.inner, call, dir, options, on_entry, ctx, err);
+    return tell(trace, started_us, (silt_trace_event){.operation = "list", .path = dir, .status = status});
+}
+
+static silt_status trace_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
+                                       size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    const struct trace *trace = impl;
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    silt_status status = silt_storage_put_if_absent(trace->base.inner, call, path, data, data_len, outcome, err);
+    return tell(trace, started_us,
+                (silt_trace_event){.operation = "put_if_absent",
+                                   .path = path,
+                                   .status = status,
+                                   .outcome = *outcome,
+                                   .bytes = (int64_t)data_len});
+}
+
+static silt_status trace_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                             silt_error *err)
+{
+    const struct trace *trace = impl;
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    silt_status status = silt_storage_put(trace->base.inner, call, path, data, data_len, err);
+    return tell(trace, started_us,
+                (silt_trace_event){.operation = "put", .path = path, .status = status, .bytes = (int64_t)data_len});
+}
+
+static silt_status trace_stat(void *impl, const silt_call *call, const char *path, int64_t *size_bytes,
+                              int64_t *modified_ms, silt_error *err)
+{
+    const struct trace *trace = impl;
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    silt_status status = silt_storage_stat(trace->base.inner, call, path, size_bytes, modified_ms, err);
+    return tell(trace, started_us, (silt_trace_event){.operation = "stat", .path = path, .status = status});
+}
+
+static silt_status trace_remove(void *impl, const silt_call *call, const char *path, silt_error *err)
+{
+    const struct trace *trace = impl;
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    silt_status status = silt_storage_remove(trace->base.inner, call, path, err);
+    return tell(trace, started_us, (silt_trace_event){.operation = "remove", .path = path, .status = status});
+}
+
+static silt_status trace_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err)
+{
+    const struct trace *trace = impl;
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    silt_status status = silt_storage_adopt(trace->base.inner, call, local, path, err);
+    return tell(trace, started_us, (silt_trace_event){.operation = "adopt", .path = path, .status = status});
+}
+
+static silt_status trace_remove_tree(void *impl, const silt_call *call, const char *dir, silt_error *err)
+{
+    const struct trace *trace = impl;
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    silt_status status = silt_storage_remove_tree(trace->base.inner, call, dir, err);
+    return tell(trace, started_us, (silt_trace_event){.operation = "remove_tree", .path = dir, .status = status});
+}
+
+static const silt_storage_vtable trace_slots = {
+    .size = sizeof(silt_storage_vtable),
+    .abi_version = SILT_ABI_VERSION,
+    .name = "trace",
+    .close = sl_decorator_close,
+    .read_many = trace_read_many,
+    .list = trace_list,
+    .put_if_absent = trace_put_if_absent,
+    .put = trace_put,
+    .stat = trace_stat,
+    .remove = trace_remove,
+    .local_path = sl_decorator_local_path,
+    .adopt = trace_adopt,
+    .remove_tree = trace_remove_tree,
+};
+
+silt_status silt_storage_trace_new(const silt_env *env, silt_storage *inner,
+                                   void (*on_event)(void *ctx, const silt_trace_event *event), void *ctx,
+                                   silt_storage **out, silt_error *err)
+{
+    if (on_event == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a trace needs a listener");
+    }
+    const struct trace trace = {.on_event = on_event, .ctx = ctx};
+    const struct sl_decorator_spec spec = {.slots = &trace_slots, .impl = &trace, .size = sizeof(trace)};
+    return sl_decorator_new(env, inner, &spec, out, err);
+}
