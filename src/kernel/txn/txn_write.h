@@ -1,0 +1,30 @@
+/*
+ * A transaction seen by the SQL layer, which writes through a query of the data plane instead of a stream.
+ */
+#ifndef SL_KERNEL_TXN_WRITE_H
+#define SL_KERNEL_TXN_WRITE_H
+
+#include "silt/transaction.h"
+
+/* Text of commitInfo.engineInfo; the default is "silt/<version>". */
+silt_status sl_txn_set_engine_info(silt_txn *txn, const char *engine_info, silt_error *err);
+
+/* URI of the table, as silt_table_uri gives it. */
+const char *sl_txn_table_uri(const silt_txn *txn);
+
+/*
+ * Checks that columns of a source can be stored in the table: mapping[i] is the source column of table column i, SIZE_MAX for
+ * none (null). SILT_ESCHEMA names the column and both types when no store assignment exists between them.
+ */
+silt_status sl_txn_check_columns(const silt_txn *txn, const struct ArrowSchema *source, const size_t *mapping,
+                                 silt_error *err);
+
+/*
+ * Fills a request whose rows must come in the order and types of silt_txn_schema; files that it reports become adds of the
+ * transaction. Everything in it is borrowed from the transaction.
+ */
+silt_status sl_txn_write_request(silt_txn *txn, silt_parquet_write *request, silt_error *err);
+/* After a write through such a request succeeded: reports what on_file found wrong (a null in a NOT NULL column …). */
+silt_status sl_txn_write_finish(silt_txn *txn, silt_error *err);
+
+#endif
