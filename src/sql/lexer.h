@@ -15,20 +15,20 @@
 
 enum sl_token_kind {
     SL_TOK_END,
-    SL_TOK_WORD,       /* unquoted identifier or keyword */
-    SL_TOK_BACKTICK,   /* `name` */
-    SL_TOK_DQUOTE,     /* "name" */
-    SL_TOK_STRING,     /* 'text', also E'…' and $$…$$ */
+    SL_TOK_WORD,     /* unquoted identifier or keyword */
+    SL_TOK_BACKTICK, /* `name` */
+    SL_TOK_DQUOTE,   /* "name" */
+    SL_TOK_STRING,   /* 'text', also E'…' and $$…$$ */
     SL_TOK_NUMBER,
-    SL_TOK_PARAM,      /* $1, $name, ? */
-    SL_TOK_OP,         /* punctuation; multi-character operators are one token */
+    SL_TOK_PARAM, /* $1, $name, ? */
+    SL_TOK_OP,    /* punctuation; multi-character operators are one token */
     SL_TOK_BAD
 };
 
 struct sl_token {
     enum sl_token_kind kind;
-    struct sl_str text;   /* as written, quotes included */
-    size_t begin, end;    /* byte offsets in the text */
+    struct sl_str text; /* as written, quotes included */
+    size_t begin, end;  /* byte offsets in the text */
 };
 
 struct sl_lexer {
@@ -51,8 +51,8 @@ struct sl_str sl_token_string(struct sl_arena *arena, const struct sl_token *tok
 bool sl_sql_split(struct sl_str text, size_t *pos, size_t *begin, size_t *end);
 
 /* Quoting for output. */
-void sl_sql_quote_ident(struct sl_buf *out, struct sl_str name);   /* "name" for DuckDB */
-void sl_sql_quote_string(struct sl_buf *out, struct sl_str text);  /* 'text' for DuckDB */
+void sl_sql_quote_ident(struct sl_buf *out, struct sl_str name);  /* "name" for DuckDB */
+void sl_sql_quote_string(struct sl_buf *out, struct sl_str text); /* 'text' for DuckDB */
 void sl_sql_quote_backtick(struct sl_buf *out, struct sl_str name);
 
 #endif

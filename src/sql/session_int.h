@@ -14,29 +14,33 @@
 struct silt_session {
     const silt_env *env;
     silt_engine *engine;
-    char *warehouse;        /* absolute, decoded */
+    char *warehouse; /* absolute, decoded */
     char *time_zone;
     char *engine_info;
-    struct sl_arena arena;  /* options set by SET */
-    struct sl_map options;  /* key (lower case) → char * */
+    struct sl_arena arena; /* options set by SET */
+    struct sl_map options; /* key (lower case) → char * */
 };
 
 /* Where a statement stands in the text that the user gave, for error positions. */
 struct sl_statement_text {
-    struct sl_str text;    /* of the statement alone */
-    size_t offset;         /* of it in the user's text */
+    struct sl_str text; /* of the statement alone */
+    size_t offset;      /* of it in the user's text */
 };
 
 /* One table as a statement names it. */
 struct sl_table_name {
-    struct sl_str parts[4];    /* catalog/schema/name parts, quotes resolved; for a path: parts[0] is the path */
+    struct sl_str parts[4]; /* catalog/schema/name parts, quotes resolved; for a path: parts[0] is the path */
     size_t n_parts;
-    bool is_path;              /* delta.`path`, delta.'path' or 'path' */
-    bool quoted_path;          /* 'path' or "path" in quotes: may be a Parquet/CSV/JSON file as well */
-    enum { SL_TRAVEL_NONE, SL_TRAVEL_VERSION, SL_TRAVEL_TIMESTAMP } travel;
-    int64_t version;           /* SL_TRAVEL_VERSION */
-    int64_t timestamp_us;      /* SL_TRAVEL_TIMESTAMP */
-    size_t begin, end;         /* byte range in the statement */
+    bool is_path;     /* delta.`path`, delta.'path' or 'path' */
+    bool quoted_path; /* 'path' or "path" in quotes: may be a Parquet/CSV/JSON file as well */
+    enum {
+        SL_TRAVEL_NONE,
+        SL_TRAVEL_VERSION,
+        SL_TRAVEL_TIMESTAMP
+    } travel;
+    int64_t version;      /* SL_TRAVEL_VERSION */
+    int64_t timestamp_us; /* SL_TRAVEL_TIMESTAMP */
+    size_t begin, end;    /* byte range in the statement */
 };
 
 /* Location of a table by its name: a path as it is (normalised), a name within the warehouse: events → <w>/events,
@@ -58,8 +62,8 @@ struct sl_str sl_session_option(const silt_session *session, const char *key); /
  * inside it (COPY (…) TO, EXPLAIN, CREATE TEMP VIEW … AS, …).
  */
 struct sl_prepared_query {
-    struct sl_buf sql;             /* what to run */
-    struct sl_offset_map *map;     /* from offsets in sql to the user's text */
+    struct sl_buf sql;         /* what to run */
+    struct sl_offset_map *map; /* from offsets in sql to the user's text */
     struct sl_dataplane_ref plane;
     struct sl_dataplane_scan **scans;
     silt_scan **kernel_scans;
@@ -73,7 +77,7 @@ void sl_query_release(struct sl_prepared_query *query); /* safe on a zeroed one 
 /* Puts an error position of the run text back to the user's. */
 void sl_query_map_error(const struct sl_prepared_query *query, silt_error *err);
 /* Runs it; the stream owns the query (moved) and releases it at its end. */
-silt_status sl_query_run(struct sl_prepared_query *query, const silt_call *call, const struct sl_dataplane_params *params,
-                         struct ArrowArrayStream *out, silt_error *err);
+silt_status sl_query_run(struct sl_prepared_query *query, const silt_call *call,
+                         const struct sl_dataplane_params *params, struct ArrowArrayStream *out, silt_error *err);
 
 #endif

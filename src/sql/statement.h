@@ -11,51 +11,54 @@
 #include "sql/session_int.h"
 
 enum sl_statement_kind {
-    SL_STMT_QUERY,             /* SELECT, WITH, VALUES, FROM, COPY (q) TO, EXPLAIN, SUMMARIZE …: run by the data plane */
-    SL_STMT_CREATE_TABLE,      /* also AS query */
+    SL_STMT_QUERY,        /* SELECT, WITH, VALUES, FROM, COPY (q) TO, EXPLAIN, SUMMARIZE …: run by the data plane */
+    SL_STMT_CREATE_TABLE, /* also AS query */
     SL_STMT_INSERT,
-    SL_STMT_DESCRIBE_TABLE,    /* DESCRIBE [TABLE] [EXTENDED] t */
+    SL_STMT_DESCRIBE_TABLE, /* DESCRIBE [TABLE] [EXTENDED] t */
     SL_STMT_DESCRIBE_HISTORY,
     SL_STMT_DESCRIBE_DETAIL,
     SL_STMT_SHOW_PROPERTIES,
     SL_STMT_SHOW_COLUMNS,
-    SL_STMT_SET,               /* SET key = value; SET; SET key */
+    SL_STMT_SET, /* SET key = value; SET; SET key */
     SL_STMT_RESET,
-    SL_STMT_UNSUPPORTED        /* a Delta statement that is not built yet: refused by name */
+    SL_STMT_UNSUPPORTED /* a Delta statement that is not built yet: refused by name */
 };
 
 struct sl_create_table {
     struct sl_table_name table;
     bool if_not_exists;
     bool or_replace;
-    struct silt_field *fields;   /* n 0 with AS: taken from the query */
+    struct silt_field *fields; /* n 0 with AS: taken from the query */
     size_t n_fields;
-    struct sl_str provider;      /* USING delta; absent: delta */
+    struct sl_str provider; /* USING delta; absent: delta */
     struct sl_str_list partition_columns;
     struct sl_kv_list properties;
     struct sl_str comment;
-    struct sl_str location;      /* absent: by name */
+    struct sl_str location; /* absent: by name */
     bool has_query;
     size_t query_begin, query_end; /* range in the statement */
 };
 
-enum sl_insert_mode { SL_INSERT_APPEND, SL_INSERT_OVERWRITE };
+enum sl_insert_mode {
+    SL_INSERT_APPEND,
+    SL_INSERT_OVERWRITE
+};
 
 struct sl_insert {
     struct sl_table_name table;
     enum sl_insert_mode mode;
     bool by_name;
-    struct sl_str_list columns;  /* explicit list, n 0 if none */
+    struct sl_str_list columns; /* explicit list, n 0 if none */
     size_t query_begin, query_end;
 };
 
 struct sl_statement {
     enum sl_statement_kind kind;
-    const char *name;            /* e.g. "DESCRIBE HISTORY", for messages */
-    struct sl_table_name table;  /* DESCRIBE, SHOW */
+    const char *name;           /* e.g. "DESCRIBE HISTORY", for messages */
+    struct sl_table_name table; /* DESCRIBE, SHOW */
     bool extended;
-    int64_t limit;               /* DESCRIBE HISTORY t LIMIT n; 0 none */
-    struct sl_str key, value;    /* SET, RESET, SHOW TBLPROPERTIES t ('key') */
+    int64_t limit;            /* DESCRIBE HISTORY t LIMIT n; 0 none */
+    struct sl_str key, value; /* SET, RESET, SHOW TBLPROPERTIES t ('key') */
     struct sl_create_table create;
     struct sl_insert insert;
 };

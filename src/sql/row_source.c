@@ -1,0 +1,151 @@
+/*
+ * The rows that INSERT and CREATE … AS write: a query inside the statement, its columns mapped onto the table's by a query around
+ * it, so that the data plane streams from its source straight into files.
+ */
+#include "base/alloc.h"
+#include "base/arrow.h"
+#include "base/error.h"
+#include "commands/row_set.h"
+#include "kernel/txn/txn_write.h"
+#include "schema/type.h"
+#include "silt/transaction.h"
+#include "sql/run.h"
+
+silt_status sl_row_source_open(struct sl_run *run, size_t begin, size_t end, struct sl_row_source *out, silt_error *err)
+{
+    struct sl_statement_text text = {sl_str_sub(run->text, begin, end), run->offset + begin};
+    silt_status status;
+
+    *out = (struct sl_row_source){0};
+    SL_TRY(sl_query_prepare(run->session, run->call, &text, &run->params, &out->query, err));
+    status = out->query.plane.vtable->describe(out->query.plane.dp, sl_buf_view(&out->query.sql), &run->params,
+                                               &out->columns, err);
+    if (status != SILT_OK) {
+        sl_query_map_error(&out->query, err);
+        sl_row_source_close(out);
+    }
+    return status;
+}
+
+void sl_row_source_close(struct sl_row_source *source)
+{
+    sl_arrow_schema_release(&source->columns);
+    sl_query_release(&source->query);
+}
+
+silt_status sl_row_source_wrap(struct sl_row_source *source, const silt_schema *target, const size_t *mapping,
+                               struct sl_buf *sql, silt_error *err)
+{
+    size_t n_source = (size_t)source->columns.n_children;
+
+    sl_buf_put_c(sql, "SELECT ");
+    for (size_t i = 0; i < silt_schema_field_count(target); i++) {
+        sl_buf_put_c(sql, i > 0 ? ", " : "");
+        if (mapping[i] == SIZE_MAX) {
+            sl_buf_put_c(sql, "NULL");
+        } else {
+            sl_buf_printf(sql, "silt_rows.c%zu", mapping[i]);
+        }
+        sl_buf_put_c(sql, " AS ");
+        sl_sql_quote_ident(sql, silt_schema_field(target, i)->name);
+    }
+    sl_buf_put_c(sql, " FROM (");
+    source->prefix_len = sql->len;
+    sl_buf_put_str(sql, sl_buf_view(&source->query.sql));
+    sl_buf_put_c(sql, "\n) AS silt_rows("); /* the line break ends a comment at the query's end */
+    for (size_t i = 0; i < n_source; i++) {
+        sl_buf_printf(sql, "%sc%zu", i > 0 ? ", " : "", i);
+    }
+    sl_buf_put_c(sql, ")");
+    return sl_buf_status(sql, err);
+}
+
+/* True if the query reads the table that is written: then the write is no blind append. */
+static bool reads_table(const struct sl_row_source *source, const char *uri)
+{
+    for (size_t i = 0; i < source->query.n_scans; i++) {
+        const silt_scan_plan *plan = silt_scan_get_plan(source->query.kernel_scans[i]);
+        if (plan->table != NULL && strcmp(plan->table, uri) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+silt_status sl_row_source_write(struct sl_run *run, struct sl_row_source *source, const size_t *mapping, silt_txn *txn,
+                                silt_error *err)
+{
+    silt_parquet_write request = {.size = sizeof(request)};
+    struct sl_buf sql;
+    silt_status status;
+
+    sl_buf_init(&sql, run->session->env);
+    status = sl_row_source_wrap(source, silt_txn_schema(txn), mapping, &sql, err);
+    if (status != SILT_OK) {
+        goto out;
+    }
+    if (reads_table(source, sl_txn_table_uri(txn))) {
+        status = silt_txn_read_predicate(txn, NULL, err);
+        if (status != SILT_OK) {
+            goto out;
+        }
+    }
+    status = sl_txn_write_request(txn, &request, err);
+    if (status != SILT_OK) {
+        goto out;
+    }
+    status = source->query.plane.vtable->write_query(source->query.plane.dp, run->call, sl_buf_view(&sql), &run->params,
+                                                     &request, err);
+    if (status == SILT_OK) {
+        status = sl_txn_write_finish(txn, err);
+    } else if (err != NULL && err->position >= 0) {
+        if ((size_t)err->position < source->prefix_len) {
+            err->position = -1;
+        } else {
+            err->position -= (int32_t)source->prefix_len;
+            sl_query_map_error(&source->query, err);
+        }
+    }
+out:
+    sl_buf_release(&sql);
+    return status;
+}
+
+/* num_affected_rows and num_inserted_rows, as Delta's INSERT shows them. */
+static silt_status put_metrics(struct sl_run *run, const silt_commit_result *commit, silt_error *err)
+{
+    static const struct sl_row_column columns[] = {{"num_affected_rows", "bigint"}, {"num_inserted_rows", "bigint"}};
+    struct sl_row_set rows;
+    struct ArrowArrayStream stream = {0};
+
+    SL_TRY(sl_row_set_init(&rows, run->session->env, columns, 2, err));
+    for (int i = 0; i < 2; i++) {
+        if (commit->rows_added < 0) {
+            sl_row_null(&rows);
+        } else {
+            sl_row_i64(&rows, commit->rows_added);
+        }
+    }
+    sl_row_end(&rows);
+    SL_TRY(sl_row_set_finish(&rows, &stream));
+    run->result->kind = SILT_RESULT_METRICS;
+    sl_arrow_stream_move(&run->result->stream, &stream);
+    return SILT_OK;
+}
+
+silt_status sl_run_commit(struct sl_run *run, silt_txn *txn, bool rows_metric, silt_error *err)
+{
+    silt_commit_result commit = {.size = sizeof(commit)};
+    struct sl_str user_metadata = sl_session_option(run->session, "spark.databricks.delta.commitinfo.usermetadata");
+
+    if (user_metadata.ptr != NULL) {
+        SL_TRY(silt_txn_set_user_metadata(txn, user_metadata.ptr, err));
+    }
+    SL_TRY(silt_txn_commit(txn, run->call, &commit, err));
+    run->result->version = commit.version;
+    if (!rows_metric) {
+        run->result->kind = SILT_RESULT_NONE;
+        return SILT_OK;
+    }
+    return put_metrics(run, &commit, err);
+}
