@@ -1,0 +1,153 @@
+/*
+ * silt_scan_files: the surviving files of a scan as an Arrow stream. The plan does not keep what only this stream shows (statistics,
+ * times), so the snapshot is visited again and the survivors are picked by their place in its stable order.
+ *
+ * Batches are built when the stream is made and own their data.
+ */
+#include "kernel/scan/scan_int.h"
+
+#include <string.h>
+
+#include "base/arrow.h"
+#include "base/error.h"
+
+#define BATCH_ROWS 8192
+
+enum {
+    COLUMN_PATH,
+    COLUMN_SIZE,
+    COLUMN_TIME,
+    COLUMN_PARTITION,
+    COLUMN_STATS
+};
+
+struct lister {
+    silt_scan *scan;
+    struct ArrowSchema schema;
+    struct sl_arrow_builder *builder;
+    struct sl_arena scratch;
+    struct sl_vec batches; /* struct ArrowArray */
+    int64_t seen;
+    size_t next; /* place in scan->ordinals */
+};
+
+static silt_status make_schema(const silt_env *env, struct ArrowSchema *out, silt_error *err)
+{
+    static const struct silt_type text = {.kind = SILT_TYPE_STRING};
+    static const struct silt_type number = {.kind = SILT_TYPE_LONG};
+    static const struct silt_type map = {.kind = SILT_TYPE_MAP, .key = &text, .element = &text, .contains_null = true};
+    const struct silt_field fields[] = {
+        {.name = SL_STR("path"), .type = &text},
+        {.name = SL_STR("size"), .type = &number},
+        {.name = SL_STR("modificationTime"), .type = &number},
+        {.name = SL_STR("partitionValues"), .type = &map},
+        {.name = SL_STR("stats"), .type = &text, .nullable = true},
+    };
+    silt_schema *schema = NULL;
+    SL_TRY(sl_schema_from_fields(env, fields, sizeof(fields) / sizeof(fields[0]), &schema, err));
+    silt_status status = silt_schema_to_arrow(schema, out, err);
+    silt_schema_unref(schema);
+    return status;
+}
+
+static silt_status append_text(struct sl_arrow_builder *builder, struct sl_str text, silt_error *err)
+{
+    return text.ptr != NULL ? sl_arrow_append_bytes(builder, text, err) : sl_arrow_append_null(builder, err);
+}
+
+static silt_status append_partition_values(const silt_scan *scan, struct sl_arrow_builder *map,
+                                           const struct sl_kv_list *values, silt_error *err)
+{
+    struct sl_arrow_builder *entry = sl_arrow_builder_child(map, 0);
+    for (size_t i = 0; i < scan->facts.n_partitions; i++) {
+        struct sl_str name = scan->facts.partitions[i].name;
+        bool found = false;
+        struct sl_str value = sl_kv_get(values, name, &found);
+        if (value.len == 0) {
+            value.ptr = NULL; /* PROTOCOL: an empty string is null */
+        }
+        SL_TRY(sl_arrow_append_bytes(sl_arrow_builder_child(entry, 0), name, err));
+        SL_TRY(append_text(sl_arrow_builder_child(entry, 1), value, err));
+        SL_TRY(sl_arrow_append_nested(entry, err));
+    }
+    return sl_arrow_append_nested(map, err);
+}
+
+static silt_status append_file(struct lister *lister, const struct sl_add *add, silt_error *err)
+{
+    struct sl_arrow_builder *row = lister->builder;
+    struct sl_str path = {0};
+    SL_TRY(sl_snapshot_file_path(lister->scan->snapshot, &lister->scratch, add->path, &path, err));
+    SL_TRY(sl_arrow_append_bytes(sl_arrow_builder_child(row, COLUMN_PATH), path, err));
+    SL_TRY(sl_arrow_append_i64(sl_arrow_builder_child(row, COLUMN_SIZE), add->size, err));
+    SL_TRY(sl_arrow_append_i64(sl_arrow_builder_child(row, COLUMN_TIME), add->modification_time, err));
+    SL_TRY(append_partition_values(lister->scan, sl_arrow_builder_child(row, COLUMN_PARTITION), &add->partition_values,
+                                   err));
+    SL_TRY(append_text(sl_arrow_builder_child(row, COLUMN_STATS), add->stats, err));
+    return sl_arrow_append_nested(row, err);
+}
+
+static silt_status finish_batch(struct lister *lister, silt_error *err)
+{
+    sl_arena_release(&lister->scratch);
+    sl_arena_init(&lister->scratch, lister->scan->env);
+    if (sl_arrow_builder_length(lister->builder) == 0) {
+        return SILT_OK;
+    }
+    struct ArrowArray *batch = sl_vec_push(&lister->batches);
+    if (batch == NULL) {
+        return sl_fail_nomem(err);
+    }
+    return sl_arrow_builder_finish(lister->builder, batch, err);
+}
+
+static silt_status visit_file(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
+{
+    struct lister *lister = ctx;
+    const silt_scan *scan = lister->scan;
+    int64_t ordinal = lister->seen++;
+    if (lister->next >= scan->ordinals.len) {
+        *stop = true;
+        return SILT_OK;
+    }
+    if (*(const int64_t *)sl_vec_at(&scan->ordinals, lister->next) != ordinal) {
+        return SILT_OK;
+    }
+    lister->next++;
+    SL_TRY(append_file(lister, add, err));
+    return sl_arrow_builder_length(lister->builder) < BATCH_ROWS ? SILT_OK : finish_batch(lister, err);
+}
+
+static silt_status list_files(struct lister *lister, const silt_call *call, silt_error *err)
+{
+    SL_TRY(make_schema(lister->scan->env, &lister->schema, err));
+    SL_TRY(sl_arrow_builder_new(lister->scan->env, &lister->schema, &lister->builder, err));
+    if (lister->scan->ordinals.len > 0) {
+        SL_TRY(sl_snapshot_each_file(lister->scan->snapshot, call, SL_FILES_STATS, visit_file, lister, err));
+    }
+    return finish_batch(lister, err);
+}
+
+silt_status silt_scan_files(silt_scan *scan, const silt_call *call, struct ArrowArrayStream *out, silt_error *err)
+{
+    if (scan == NULL || out == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a scan and a place for the stream are required");
+    }
+    memset(out, 0, sizeof(*out));
+    struct lister lister = {.scan = scan};
+    sl_arena_init(&lister.scratch, scan->env);
+    sl_vec_init(&lister.batches, scan->env, sizeof(struct ArrowArray));
+    silt_status status = list_files(&lister, call, err);
+    if (status == SILT_OK) {
+        status = sl_arrow_stream_from_batches(scan->env, &lister.schema, lister.batches.data, lister.batches.len, out,
+                                              err);
+    }
+    for (size_t i = 0; i < lister.batches.len; i++) {
+        sl_arrow_array_release(sl_vec_at(&lister.batches, i));
+    }
+    sl_arrow_schema_release(&lister.schema);
+    sl_arrow_builder_free(lister.builder);
+    sl_vec_release(&lister.batches);
+    sl_arena_release(&lister.scratch);
+    return status;
+}

@@ -1,0 +1,56 @@
+/*
+ * What planning knows of a scan's filter: its AND members, which columns they name, and for which of those statistics can
+ * help. Made once a scan, read by every thread that plans. Borrows from the expression, the schema and the arena.
+ */
+#ifndef SL_KERNEL_SCAN_FILTER_H
+#define SL_KERNEL_SCAN_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "expr/expr.h"
+#include "schema/type.h"
+#include "silt/status.h"
+
+/* A partition column of the table. */
+struct sl_partition_column {
+    struct sl_str name; /* the schema's spelling */
+    const struct silt_type *type;
+};
+
+/* One member of the filter's top-level conjunction. */
+struct sl_conjunct {
+    const struct sl_expr_node *node;
+    bool uses_data;      /* names a column that is stored in the files */
+    bool uses_partition; /* names a partition column */
+};
+
+/* A data column of the filter whose statistics can be read: a leaf that is reached through structs only. */
+struct sl_skip_column {
+    const struct sl_str *path;
+    size_t path_len;
+    const struct silt_type *type;
+};
+
+struct sl_scan_filter {
+    const struct sl_partition_column *partitions;
+    size_t n_partitions;
+    const struct sl_conjunct *conjuncts;
+    size_t n_conjuncts;
+    const struct sl_skip_column *columns;
+    size_t n_columns;
+};
+
+/* predicate must be resolved against schema; NULL: no filter. */
+silt_status sl_scan_filter_make(struct sl_arena *arena, const silt_expr *predicate, const silt_schema *schema,
+                                const struct sl_partition_column *partitions, size_t n_partitions,
+                                struct sl_scan_filter *out, silt_error *err);
+
+/* Place of a top-level column among the partition columns, SIZE_MAX if it is none. Exact spelling. */
+size_t sl_scan_filter_partition(const struct sl_scan_filter *filter, struct sl_str name);
+
+bool sl_path_equal(const struct sl_str *a, size_t a_len, const struct sl_str *b, size_t b_len);
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * The scan object, shared by the files of this folder. Immutable once built.
+ *
+ * The plan's columns are the projected ones, then those that only the filter names, so that an engine can apply the filter
+ * fully; silt_scan_read hands out the first n_projected of them.
+ */
+#ifndef SL_KERNEL_SCAN_INT_H
+#define SL_KERNEL_SCAN_INT_H
+
+#include <stdatomic.h>
+
+#include "base/vec.h"
+#include "kernel/scan/scan_filter.h"
+#include "kernel/snapshot/state.h"
+#include "silt/scan.h"
+
+struct silt_scan {
+    atomic_size_t refs;
+    const silt_env *env;
+    silt_snapshot *snapshot;  /* a reference */
+    struct sl_arena arena;    /* partition values, paths, arrays of the plan */
+    silt_schema *schema;      /* as projected */
+    silt_schema *plan_schema; /* of the plan: schema, then columns for the filter */
+    size_t n_projected;
+    silt_expr *filter;           /* all of it, resolved; NULL: none */
+    silt_expr *remaining;        /* what pruning did not answer; NULL: nothing */
+    silt_expr *file_filter;      /* members of remaining that name only columns stored in files; NULL: none */
+    struct sl_scan_filter facts; /* of filter */
+    struct sl_vec files;         /* silt_plan_file */
+    struct sl_vec ordinals;      /* int64_t: place of each file in the snapshot's order, ascending */
+    silt_scan_plan plan;
+};
+
+/* Fills files and ordinals; answered[i] tells whether pruning answered AND member i for every file that is left. */
+silt_status sl_scan_plan_files(silt_scan *scan, const silt_call *call, bool *answered, silt_error *err);
+
+#endif

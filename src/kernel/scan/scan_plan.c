@@ -1,0 +1,239 @@
+/*
+ * Planning: visits the live files of the snapshot, drops those that partition values or statistics rule out, and keeps the rest
+ * with absolute path and typed partition values. Statistics are asked for only when the filter names data columns, and are held
+ * for a window of files at a time, so that memory does not grow with the size of the log.
+ *
+ * Called by the scan builder, on the caller's thread; reading statistics runs on the engine's executor (data_skip.c).
+ */
+#include "kernel/scan/scan_int.h"
+
+#include "base/env.h"
+#include "base/error.h"
+#include "kernel/engine/engine.h"
+#include "kernel/scan/data_skip.h"
+
+/* A window is judged when it has this many files or this much text. */
+#define WINDOW_FILES 16384
+#define WINDOW_BYTES ((size_t)32 << 20)
+
+/* How often, in files, planning looks at the call. */
+#define CHECK_EVERY 1024
+
+#define LOCAL_PATH_SIZE 8192
+
+/* A file that waits for its statistics to be judged. Text is in the window's arena. */
+struct pending {
+    struct sl_str path;
+    int64_t size;
+    int64_t ordinal;
+};
+
+struct planner {
+    silt_scan *scan;
+    const silt_call *call;
+    silt_engine *engine;
+    silt_storage *storage;
+    bool *answered;
+    bool wants_stats;
+    bool no_local_paths; /* the store said so */
+    int64_t seen;
+    struct sl_partition_pruner pruner;
+    struct sl_arena window;
+    struct sl_vec pending; /* struct pending */
+    struct sl_vec skips;   /* struct sl_skip_file, one for each pending */
+    size_t window_bytes;
+    char local[LOCAL_PATH_SIZE];
+};
+
+/* ---- keeping a file ---- */
+
+/* A log may name files elsewhere (PROTOCOL: absolute paths); the plan has one store to read them from. */
+static silt_status check_store(struct planner *p, const char *path, silt_error *err)
+{
+    silt_storage *storage = NULL;
+    SL_TRY(sl_engine_storage(p->engine, path, &storage, err));
+    if (storage != p->storage) {
+        silt_status status = sl_fail(err, SILT_EUNSUPPORTED, NULL,
+                                     "file %s is in another store than its table, which a scan cannot read yet", path);
+        sl_error_path(err, path);
+        return status;
+    }
+    return SILT_OK;
+}
+
+static silt_status find_local_path(struct planner *p, const char *path, const char **out, silt_error *err)
+{
+    *out = NULL;
+    if (p->no_local_paths) {
+        return SILT_OK;
+    }
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = silt_storage_local_path(p->storage, path, p->local, sizeof(p->local), &found);
+    if (status == SILT_EUNSUPPORTED) {
+        p->no_local_paths = true;
+        return SILT_OK;
+    }
+    if (status != SILT_OK) {
+        if (err != NULL) {
+            *err = found;
+        }
+        return status;
+    }
+    struct sl_str local = sl_str_from(p->local);
+    *out = sl_str_eq(local, sl_str_from(path)) ? path : sl_arena_strdup(&p->scan->arena, local);
+    return *out != NULL ? SILT_OK : sl_fail_nomem(err);
+}
+
+static silt_status keep_file(struct planner *p, const struct pending *file, const struct sl_partition_tuple *tuple,
+                             silt_error *err)
+{
+    silt_scan *scan = p->scan;
+    struct sl_str path = {0};
+    SL_TRY(sl_snapshot_file_path(scan->snapshot, &scan->arena, file->path, &path, err));
+    if (!sl_str_starts_with(path, sl_snapshot_root(scan->snapshot))) {
+        SL_TRY(check_store(p, path.ptr, err));
+    }
+    const char *local = NULL;
+    SL_TRY(find_local_path(p, path.ptr, &local, err));
+    silt_plan_file *kept = sl_vec_push(&scan->files);
+    int64_t *ordinal = kept != NULL ? sl_vec_push(&scan->ordinals) : NULL;
+    if (ordinal == NULL) {
+        return sl_fail_nomem(err);
+    }
+    *kept = (silt_plan_file){path.ptr, local, file->size, tuple->values};
+    *ordinal = file->ordinal;
+    for (size_t i = 0; i < scan->facts.n_conjuncts; i++) {
+        p->answered[i] = p->answered[i] && tuple->truths[i] == SL_TRUE;
+    }
+    return SILT_OK;
+}
+
+/* ---- the window ---- */
+
+static silt_status flush_window(struct planner *p, silt_error *err)
+{
+    SL_TRY(sl_data_skip(p->engine, p->call, &p->scan->facts, p->skips.data, p->skips.len, err));
+    for (size_t i = 0; i < p->pending.len; i++) {
+        const struct sl_skip_file *skip = sl_vec_at(&p->skips, i);
+        if (skip->keep) {
+            SL_TRY(keep_file(p, sl_vec_at(&p->pending, i), skip->tuple, err));
+        }
+    }
+    sl_arena_release(&p->window);
+    sl_arena_init(&p->window, p->scan->env);
+    p->pending.len = 0;
+    p->skips.len = 0;
+    p->window_bytes = 0;
+    return SILT_OK;
+}
+
+static silt_status push_window(struct planner *p, const struct sl_add *add, const struct sl_partition_tuple *tuple,
+                               silt_error *err)
+{
+    struct pending *file = sl_vec_push(&p->pending);
+    struct sl_skip_file *skip = file != NULL ? sl_vec_push(&p->skips) : NULL;
+    if (skip == NULL) {
+        return sl_fail_nomem(err);
+    }
+    *file = (struct pending){sl_arena_copy(&p->window, add->path), add->size, p->seen - 1};
+    skip->tuple = tuple;
+    if (add->stats.ptr != NULL) {
+        skip->stats = sl_arena_copy(&p->window, add->stats);
+    }
+    if (file->path.ptr == NULL || (add->stats.ptr != NULL && skip->stats.ptr == NULL)) {
+        return sl_fail_nomem(err);
+    }
+    p->window_bytes += add->path.len + add->stats.len;
+    if (p->pending.len >= WINDOW_FILES || p->window_bytes >= WINDOW_BYTES) {
+        return flush_window(p, err);
+    }
+    return SILT_OK;
+}
+
+/* ---- visiting ---- */
+
+static bool needs_stats(const struct planner *p, const struct sl_partition_tuple *tuple)
+{
+    const struct sl_scan_filter *facts = &p->scan->facts;
+    for (size_t i = 0; p->wants_stats && i < facts->n_conjuncts; i++) {
+        if (facts->conjuncts[i].uses_data && tuple->truths[i] != SL_TRUE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static silt_status visit_file(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
+{
+    struct planner *p = ctx;
+    (void)stop; /* every file is looked at */
+    if (p->seen % CHECK_EVERY == 0) {
+        SL_TRY(sl_call_check(p->scan->env, p->call, err));
+    }
+    p->seen++;
+    if (add->deletion_vector != NULL) {
+        silt_status status = sl_fail(err, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_READ",
+                                     "file %.*s has a deletion vector; table feature deletionVectors is not supported",
+                                     SL_FMT(add->path));
+        sl_error_path(err, sl_snapshot_root(p->scan->snapshot).ptr);
+        return status;
+    }
+    const struct sl_partition_tuple *tuple = NULL;
+    SL_TRY(sl_partition_pruner_find(&p->pruner, &add->partition_values, add->path, &tuple, err));
+    if (tuple->dropped) {
+        return SILT_OK;
+    }
+    if (needs_stats(p, tuple)) {
+        return push_window(p, add, tuple, err);
+    }
+    if (p->pending.len > 0) {
+        SL_TRY(flush_window(p, err)); /* files stay in the snapshot's order */
+    }
+    struct pending file = {add->path, add->size, p->seen - 1};
+    return keep_file(p, &file, tuple, err);
+}
+
+static bool uses_data(const struct sl_scan_filter *facts)
+{
+    for (size_t i = 0; i < facts->n_conjuncts; i++) {
+        if (facts->conjuncts[i].uses_data) {
+            return true;
+        }
+    }
+    return false;
+}
+
+silt_status sl_scan_plan_files(silt_scan *scan, const silt_call *call, bool *answered, silt_error *err)
+{
+    struct planner *p = sl_arena_alloc_zero(&scan->arena, sizeof(*p));
+    if (p == NULL) {
+        return sl_fail_nomem(err);
+    }
+    p->scan = scan;
+    p->call = call;
+    p->engine = sl_snapshot_engine(scan->snapshot);
+    p->storage = sl_snapshot_storage(scan->snapshot);
+    p->answered = answered;
+    p->wants_stats = uses_data(&scan->facts);
+    sl_partition_pruner_init(&p->pruner, &scan->arena, &scan->facts);
+    sl_arena_init(&p->window, scan->env);
+    sl_vec_init(&p->pending, scan->env, sizeof(struct pending));
+    sl_vec_init(&p->skips, scan->env, sizeof(struct sl_skip_file));
+    for (size_t i = 0; i < scan->facts.n_conjuncts; i++) {
+        answered[i] = true;
+    }
+    silt_status status = sl_snapshot_each_file(scan->snapshot, call, p->wants_stats ? SL_FILES_STATS : 0U, visit_file,
+                                               p, err);
+    if (status == SILT_OK) {
+        status = flush_window(p, err);
+    }
+    for (size_t i = 0; i < scan->facts.n_conjuncts; i++) {
+        /* With no file left everything is answered; what names data columns stays, so that the filter is told honestly. */
+        answered[i] = answered[i] && (scan->files.len > 0 || !scan->facts.conjuncts[i].uses_data);
+    }
+    sl_partition_pruner_release(&p->pruner);
+    sl_arena_release(&p->window);
+    sl_vec_release(&p->pending);
+    sl_vec_release(&p->skips);
+    return status;
+}
