@@ -14,22 +14,22 @@
 #define SL_LOG_DIR "_delta_log"
 
 enum sl_log_file_kind {
-    SL_LOG_COMMIT,           /* N.json */
-    SL_LOG_CHECKPOINT,       /* N.checkpoint.parquet */
-    SL_LOG_CHECKPOINT_PART,  /* N.checkpoint.P.T.parquet */
-    SL_LOG_CHECKPOINT_V2,    /* N.checkpoint.UUID.{json,parquet} */
-    SL_LOG_COMPACTED,        /* N.M.compacted.json */
-    SL_LOG_CRC,              /* N.crc */
+    SL_LOG_COMMIT,          /* N.json */
+    SL_LOG_CHECKPOINT,      /* N.checkpoint.parquet */
+    SL_LOG_CHECKPOINT_PART, /* N.checkpoint.P.T.parquet */
+    SL_LOG_CHECKPOINT_V2,   /* N.checkpoint.UUID.{json,parquet} */
+    SL_LOG_COMPACTED,       /* N.M.compacted.json */
+    SL_LOG_CRC,             /* N.crc */
     SL_LOG_LAST_CHECKPOINT,
-    SL_LOG_OTHER             /* not a file of the log: ignored */
+    SL_LOG_OTHER /* not a file of the log: ignored */
 };
 
 struct sl_log_file {
     enum sl_log_file_kind kind;
     int64_t version;
-    int64_t end_version;     /* of a compacted file, else version */
-    int32_t part, n_parts;   /* of a part, from 1 */
-    struct sl_str name;      /* within _delta_log */
+    int64_t end_version;   /* of a compacted file, else version */
+    int32_t part, n_parts; /* of a part, from 1 */
+    struct sl_str name;    /* within _delta_log */
     int64_t size;
     int64_t modified_ms;
 };
@@ -43,7 +43,7 @@ struct sl_str sl_log_path(struct sl_arena *arena, struct sl_str root, struct sl_
 /* The actions of one commit, in order. */
 struct sl_commit {
     int64_t version;
-    int64_t modified_ms;      /* of the file, 0 if not known */
+    int64_t modified_ms; /* of the file, 0 if not known */
     const struct sl_action *actions;
     size_t n_actions;
     const struct sl_commit_info *commit_info; /* the first, or NULL */
