@@ -38,9 +38,10 @@ struct sl_table_name {
         SL_TRAVEL_VERSION,
         SL_TRAVEL_TIMESTAMP
     } travel;
-    int64_t version;      /* SL_TRAVEL_VERSION */
-    int64_t timestamp_us; /* SL_TRAVEL_TIMESTAMP */
-    size_t begin, end;    /* byte range in the statement */
+    int64_t version;         /* SL_TRAVEL_VERSION */
+    int64_t timestamp_us;    /* SL_TRAVEL_TIMESTAMP */
+    bool timestamp_has_zone; /* else timestamp_us is a wall clock of the session's zone */
+    size_t begin, end;       /* byte range in the statement */
 };
 
 /* Location of a table by its name: a path as it is (normalised), a name within the warehouse: events → <w>/events,
