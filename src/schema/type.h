@@ -64,6 +64,7 @@ silt_status sl_schema_project(const silt_schema *schema, const size_t *columns, 
 bool sl_type_equal(const struct silt_type *a, const struct silt_type *b, bool compare_nullability);
 bool sl_type_is_nested(const struct silt_type *type);
 /* Type names as in Delta's JSON for primitives ("decimal(10,2)"), Spark's SQL for nested ones ("struct<a:int>"). */
+const char *sl_type_kind_name(silt_type_kind kind); /* "bigint", "struct"; static text for messages */
 void sl_type_print(struct sl_buf *out, const struct silt_type *type);      /* simpleString of Spark: bigint, int, string, struct<a:int,b:array<string>> */
 void sl_type_print_sql(struct sl_buf *out, const struct silt_type *type);  /* Spark DDL: BIGINT, INT, STRING, STRUCT<a: INT> */
 void sl_type_print_duckdb(struct sl_buf *out, const struct silt_type *type); /* DuckDB's: TIMESTAMPTZ, STRUCT("a" INTEGER) */

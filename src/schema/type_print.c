@@ -69,6 +69,17 @@ static const struct type_name *find_name(silt_type_kind kind)
     return &type_names[0]; /* only nested kinds and decimals are not in the table; callers handle those first */
 }
 
+const char *sl_type_kind_name(silt_type_kind kind)
+{
+    switch (kind) {
+    case SILT_TYPE_DECIMAL: return "decimal";
+    case SILT_TYPE_STRUCT: return "struct";
+    case SILT_TYPE_ARRAY: return "array";
+    case SILT_TYPE_MAP: return "map";
+    default: return find_name(kind)->simple;
+    }
+}
+
 static void print_decimal(struct sl_buf *out, const char *name, const struct silt_type *type)
 {
     sl_buf_put_c(out, name);

@@ -35,7 +35,7 @@ bool sl_value_compare(const silt_value *a, const silt_value *b, int *order);
 
 /*
  * Cast as Spark's ANSI cast of a literal would; exact or refused: false when the text or value does not fit (overflow, lossy
- * decimal, text that is no number or date). zone_offset_us is added for text without zone to TIMESTAMP (0 for UTC).
+ * decimal, text that is no number or date). Only a cast to FLOAT or DOUBLE rounds. Text without a zone is UTC.
  */
 bool sl_value_cast(struct sl_arena *arena, const silt_value *from, const struct silt_type *to, silt_value *out);
 
@@ -45,7 +45,10 @@ bool sl_value_cast(struct sl_arena *arena, const silt_value *from, const struct 
  */
 silt_status sl_partition_value_parse(struct sl_arena *arena, struct sl_str text, const struct silt_type *type,
                                      silt_value *out, silt_error *err);
-/* The text to be logged; the value must not be null. */
+/*
+ * The text to be logged; the value must not be null. An empty string gives an empty text, which every reader of the protocol
+ * takes as null: whoever writes decides what becomes of it.
+ */
 silt_status sl_partition_value_format(struct sl_buf *out, const silt_value *v, silt_error *err);
 
 /*
@@ -58,9 +61,16 @@ bool sl_stats_value_write(struct sl_json_writer *w, const silt_value *v); /* fal
 bool sl_stats_value_read(struct sl_arena *arena, const struct yyjson_val *json, const struct silt_type *type,
                          silt_value *out);
 
+/* Java's text of a double or float ("1.0E10", "NaN", "-Infinity"), which is what Spark writes and reads. */
+void sl_float_print_java(struct sl_buf *out, double value, bool is_float);
+/* The reverse; also "inf", any case, a sign, "1e10". False if it is no number. is_float rounds to a float's precision. */
+bool sl_float_parse_java(struct sl_str text, bool is_float, double *out);
+/* True if v fits an integer kind (byte, short, integer, long) or the days of a date. */
+bool sl_int_fits(silt_type_kind kind, int64_t v);
+
 /* Text of a value for people and for SQL. */
 void sl_value_print(struct sl_buf *out, const silt_value *v);      /* plain: 2020-01-01 00:00:00 */
-void sl_value_print_sql(struct sl_buf *out, const silt_value *v);  /* Spark literal: DATE '2020-01-01', 'it''s', X'00' */
+void sl_value_print_sql(struct sl_buf *out, const silt_value *v);  /* Spark literal: DATE '2020-01-01', 'it\'s', X'00' */
 void sl_value_print_duckdb(struct sl_buf *out, const silt_value *v); /* DuckDB literal with exact type */
 
 /* One cell of an Arrow array of a flat type. False for nested arrays or a format that has no scalar. Borrows from the array. */
