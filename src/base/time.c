@@ -259,10 +259,11 @@ bool sl_timestamp_parse(struct sl_str text, int64_t *us, bool *has_zone)
     if (!at_end(&reader)) {
         return false;
     }
-    /* Counted from the next midnight: that of the first day that fits in part lies itself before the range. */
+    /* Before the epoch days are counted from their end: the midnight before the least timestamp is out of range. */
+    const int64_t whole_days = days < 0 ? days + 1 : days;
+    const int64_t within = time_us - offset_seconds * US_PER_SECOND - (days < 0 ? SL_US_PER_DAY : 0);
     int64_t result = 0;
-    const int64_t within_day = time_us - offset_seconds * US_PER_SECOND - SL_US_PER_DAY;
-    if (!sl_mul_i64(days + 1, SL_US_PER_DAY, &result) || !sl_add_i64(result, within_day, &result)) {
+    if (!sl_mul_i64(whole_days, SL_US_PER_DAY, &result) || !sl_add_i64(result, within, &result)) {
         return false;
     }
     *us = result;

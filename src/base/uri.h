@@ -15,15 +15,18 @@
 #include "base/str.h"
 #include "silt/status.h"
 
-/* Scheme before ':' when one is there ("s3" of "s3://b/k", "file" of "file:/x"), lower-cased; absent view for a plain path. */
+/*
+ * Scheme when one is there ("s3" of "s3://b/k", "file" of "file:/x"): two or more characters before ":/". Absent view for a
+ * plain path, "a:b" included. The known ones come in lower case, others as they are (sl_uri_normalize lowers them).
+ */
 struct sl_str sl_uri_scheme(struct sl_str uri);
 /* Appends the RFC 2396 path encoding: unreserved characters, '/', and the sub-delimiters that java.net.URI leaves
  * alone are kept; everything else, '%' and non-ASCII included, becomes %XX. A ':' in the first segment is encoded. */
 void sl_uri_encode_path(struct sl_buf *out, struct sl_str path);
 /* Decodes %XX once; '+' stays '+'. A broken escape or a NUL byte is SILT_ECORRUPT. */
 silt_status sl_uri_decode(struct sl_arena *arena, struct sl_str text, struct sl_str *out, silt_error *err);
-/* A log path (encoded) resolved against a table root (decoded): absolute ones (scheme or leading '/') stand as they are;
- * "." and ".." segments in a relative path are SILT_ECORRUPT, so that a log cannot name files outside its table by
+/* A log path (encoded) resolved against a table root (decoded): one with a scheme stands as it is, one with a leading '/' is
+ * taken within the table's store (RFC 2396: it has the base's scheme and authority); "." and ".." segments in a relative path are SILT_ECORRUPT, so that a log cannot name files outside its table by
  * climbing. file:/x, file:///x → /x. */
 silt_status sl_uri_resolve(struct sl_arena *arena, struct sl_str root, struct sl_str log_path, struct sl_str *out,
                            silt_error *err);
@@ -36,8 +39,8 @@ struct sl_str sl_uri_dirname(struct sl_str uri);
 
 /*
  * Appends the Hive escaping of a partition directory part (name or value): control characters, DEL and the punctuation
- * that Spark escapes in path names (quotes, hash, percent, star, slash, colon, equals, question mark, backslash, braces,
- * brackets, caret) become %XX.
+ * that Spark escapes in path names (quotes, hash, percent, star, slash, colon, equals, question mark, backslash, opening
+ * brace, brackets, caret) become %XX.
  */
 void sl_uri_hive_escape(struct sl_buf *out, struct sl_str text);
 

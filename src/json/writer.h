@@ -1,5 +1,6 @@
 /*
- * Writing JSON onto a buffer. Commas are placed by the writer; nesting is the caller's to balance (checked by asserts).
+ * Writing JSON onto a buffer. Commas are placed by the writer; nesting is the caller's to balance.
+ * Failures stick to the buffer. One owner.
  */
 #ifndef SL_JSON_WRITER_H
 #define SL_JSON_WRITER_H
