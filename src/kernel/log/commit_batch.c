@@ -1,0 +1,162 @@
+/*
+ * Batches of commits; see commit_batch.h. Each commit of a batch has its slot with an arena and an error record of its own,
+ * so that slots are parsed by several threads without sharing anything.
+ */
+#include "kernel/log/commit_batch.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "kernel/engine/engine.h"
+
+/* A batch ends at either bound, whichever comes first. */
+#define BATCH_MAX_COMMITS 1024
+#define BATCH_MAX_BYTES (INT64_C(32) * 1024 * 1024)
+
+struct slot {
+    struct sl_arena arena;
+    struct sl_commit commit;
+    const struct sl_log_file *file;
+    silt_status status;
+    silt_error err;
+};
+
+struct batch {
+    const struct sl_log_source *source;
+    const silt_env *env;
+    struct slot *slots;
+    silt_read_request *requests;
+    size_t n;
+    struct sl_arena paths;
+};
+
+static void keep_answer(void *ctx, silt_read_request *request)
+{
+    (void)ctx;
+    (void)request; /* looked at when the batch is complete */
+}
+
+static void parse_slot(void *arg, size_t index)
+{
+    struct batch *batch = arg;
+    struct slot *slot = &batch->slots[index];
+    silt_read_request *request = &batch->requests[index];
+    if (request->status != SILT_OK) {
+        slot->status = sl_fail(&slot->err, request->status,
+                               request->status == SILT_ENOTFOUND ? "DELTA_LOG_FILE_NOT_FOUND" : NULL,
+                               "cannot read commit %" PRId64 " (%s): %s", slot->file->version, request->path,
+                               silt_status_name(request->status));
+        sl_error_version(&slot->err, slot->file->version);
+        return;
+    }
+    slot->status = sl_commit_parse(batch->env, &slot->arena, slot->file->version,
+                                   sl_str_make(request->data, request->data_len), &slot->commit, &slot->err);
+    slot->commit.modified_ms = slot->file->modified_ms;
+    if (slot->status != SILT_OK) {
+        sl_error_path(&slot->err, request->path);
+    }
+    silt_read_request_release(batch->source->storage, request);
+}
+
+static silt_status prepare(struct batch *batch, const struct sl_log_file *files, size_t n, silt_error *err)
+{
+    batch->slots = sl_alloc_zero(batch->env, n * sizeof(*batch->slots));
+    batch->requests = sl_alloc_zero(batch->env, n * sizeof(*batch->requests));
+    if (batch->slots == NULL || batch->requests == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        sl_arena_init(&batch->slots[i].arena, batch->env);
+        batch->slots[i].file = &files[i];
+        batch->slots[i].err = (silt_error)SILT_ERROR_INIT;
+        const struct sl_str path = sl_log_path(&batch->paths, batch->source->root, files[i].name);
+        if (path.ptr == NULL) {
+            return sl_fail_nomem(err);
+        }
+        batch->requests[i] = (silt_read_request){.path = path.ptr, .offset = 0, .length = -1};
+    }
+    return SILT_OK;
+}
+
+static void release(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->n; i++) {
+        if (batch->requests != NULL) {
+            silt_read_request_release(batch->source->storage, &batch->requests[i]);
+        }
+        if (batch->slots != NULL) {
+            sl_arena_release(&batch->slots[i].arena);
+        }
+    }
+    sl_release(batch->env, batch->slots, batch->n * sizeof(*batch->slots));
+    sl_release(batch->env, batch->requests, batch->n * sizeof(*batch->requests));
+    sl_arena_release(&batch->paths);
+}
+
+static silt_status visit_slots(struct batch *batch, enum sl_missing_commit missing,
+                               silt_status (*visit)(void *ctx, const struct sl_commit *commit, bool *stop,
+                                                    silt_error *err),
+                               void *ctx, bool *stop, silt_error *err)
+{
+    for (size_t i = batch->n; i > 0 && !*stop; i--) {
+        struct slot *slot = &batch->slots[i - 1];
+        if (slot->status == SILT_ENOTFOUND && missing == SL_MISSING_IS_PAST) {
+            continue;
+        }
+        if (slot->status != SILT_OK) {
+            if (err != NULL) {
+                *err = slot->err;
+            }
+            return slot->status;
+        }
+        SL_TRY(visit(ctx, &slot->commit, stop, err));
+    }
+    return SILT_OK;
+}
+
+/* How many of the last n files make a batch. */
+static size_t batch_size(const struct sl_log_file *files, size_t n)
+{
+    int64_t bytes = 0;
+    size_t count = 0;
+    while (count < n && count < BATCH_MAX_COMMITS) {
+        const int64_t size = files[n - 1 - count].size;
+        if (count > 0 && (size > BATCH_MAX_BYTES || bytes > BATCH_MAX_BYTES - size)) {
+            break;
+        }
+        bytes += size > 0 && size <= BATCH_MAX_BYTES ? size : 0;
+        count++;
+    }
+    return count;
+}
+
+silt_status sl_commits_each(const struct sl_log_source *source, const silt_call *call, const struct sl_log_file *files,
+                            size_t n, enum sl_missing_commit missing,
+                            silt_status (*visit)(void *ctx, const struct sl_commit *commit, bool *stop,
+                                                 silt_error *err),
+                            void *ctx, silt_error *err)
+{
+    const silt_env *env = silt_engine_env(source->engine);
+    bool stop = false;
+    size_t left = n;
+    silt_status status = SILT_OK;
+    while (left > 0 && !stop && status == SILT_OK) {
+        const size_t count = batch_size(files, left);
+        struct batch batch = {.source = source, .env = env, .n = count};
+        sl_arena_init(&batch.paths, env);
+        status = prepare(&batch, files + left - count, count, err);
+        if (status == SILT_OK) {
+            status = silt_storage_read_many(source->storage, call, batch.requests, count, keep_answer, NULL, err);
+        }
+        if (status == SILT_OK) {
+            sl_parallel_for(sl_engine_executor(source->engine), count, parse_slot, &batch);
+            status = visit_slots(&batch, missing, visit, ctx, &stop, err);
+        }
+        release(&batch);
+        left -= count;
+        sl_call_progress(call, "reading log", (int64_t)(n - left), (int64_t)n);
+    }
+    return status;
+}

@@ -1,0 +1,31 @@
+/*
+ * Reading many commits: all requests of a batch at once, parsed in parallel on the engine's executor, handed out newest
+ * first. Batches bound the memory that a long log takes. Called by replay and history.
+ */
+#ifndef SL_KERNEL_LOG_COMMIT_BATCH_H
+#define SL_KERNEL_LOG_COMMIT_BATCH_H
+
+#include "kernel/log/commit.h"
+
+struct sl_log_source {
+    silt_engine *engine;
+    silt_storage *storage;
+    struct sl_str root;
+};
+
+enum sl_missing_commit {
+    SL_MISSING_FAILS,  /* a commit that was listed and is gone is SILT_ENOTFOUND */
+    SL_MISSING_IS_PAST /* it was cleaned up meanwhile: left out */
+};
+
+/*
+ * Visits the commits of `files` (ascending) from the last to the first. A commit is borrowed during its visit; *stop ends
+ * early. A failure names the commit.
+ */
+silt_status sl_commits_each(const struct sl_log_source *source, const silt_call *call, const struct sl_log_file *files,
+                            size_t n, enum sl_missing_commit missing,
+                            silt_status (*visit)(void *ctx, const struct sl_commit *commit, bool *stop,
+                                                 silt_error *err),
+                            void *ctx, silt_error *err);
+
+#endif
