@@ -161,7 +161,8 @@ static int compare_numbers(const silt_value *a, enum number_class a_class, const
     if (a_class == INTEGRAL && b_class == INTEGRAL) {
         return sign_of(a->as.i64, b->as.i64);
     }
-    return sl_decimal_compare(left, a_scale, unscaled_of(b, &b_scale), b_scale);
+    const sl_i128 right = unscaled_of(b, &b_scale); /* before b_scale is read: arguments have no order */
+    return sl_decimal_compare(left, a_scale, right, b_scale);
 }
 
 bool sl_value_compare(const silt_value *a, const silt_value *b, int *order)
