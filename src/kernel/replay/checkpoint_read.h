@@ -1,0 +1,20 @@
+/*
+ * Reading the rows of a V1 checkpoint through the engine's Parquet handler. Called by snapshot loading.
+ */
+#ifndef SL_KERNEL_REPLAY_CHECKPOINT_READ_H
+#define SL_KERNEL_REPLAY_CHECKPOINT_READ_H
+
+#include "kernel/action/action_arrow.h"
+#include "kernel/log/commit_batch.h"
+#include "kernel/log/segment.h"
+
+/* Visits every action of the wanted columns, in the order of files and rows. Errors name the checkpoint. */
+silt_status sl_checkpoint_each(const struct sl_log_source *source, const silt_call *call,
+                               const struct sl_log_segment *segment, unsigned columns, bool with_details,
+                               silt_status (*visit)(void *ctx, const struct sl_action *action, silt_error *err),
+                               void *ctx, silt_error *err);
+
+/* Is this failure the checkpoint's own (so that another way to the version is worth trying), not the store's or caller's? */
+bool sl_checkpoint_is_bad(silt_status status);
+
+#endif
