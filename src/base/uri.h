@@ -25,9 +25,11 @@ struct sl_str sl_uri_scheme(struct sl_str uri);
 void sl_uri_encode_path(struct sl_buf *out, struct sl_str path);
 /* Decodes %XX once; '+' stays '+'. A broken escape or a NUL byte is SILT_ECORRUPT. */
 silt_status sl_uri_decode(struct sl_arena *arena, struct sl_str text, struct sl_str *out, silt_error *err);
-/* A log path (encoded) resolved against a table root (decoded): one with a scheme stands as it is, one with a leading '/' is
- * taken within the table's store (RFC 2396: it has the base's scheme and authority); "." and ".." segments in a relative path are SILT_ECORRUPT, so that a log cannot name files outside its table by
- * climbing. file:/x, file:///x → /x. */
+/*
+ * A log path (encoded) resolved against a table root (decoded). One with a scheme stands as it is (file:/x and file:///x →
+ * /x); one with a leading '/' is taken within the table's store, as RFC 2396 resolves it; "." and ".." segments in a
+ * relative path are SILT_ECORRUPT, so that a log cannot name files outside its table by climbing.
+ */
 silt_status sl_uri_resolve(struct sl_arena *arena, struct sl_str root, struct sl_str log_path, struct sl_str *out,
                            silt_error *err);
 /* root + '/' + name, without doubling the slash. */
