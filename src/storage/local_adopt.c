@@ -88,7 +88,8 @@ static silt_status move_by_copy(const struct sl_local *local, const silt_call *c
     silt_status status = copy_bytes(local, call, source, fd, err);
     SL_TRY(sl_local_finish_temp(local, fd, temp, status, err));
     silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
-    status = judge_move(sl_local_publish(local, call, temp, final, &outcome, err), outcome, err);
+    status = sl_local_publish(local, call, temp, final, &outcome, err);
+    status = judge_move(status, outcome, err);
     if (status != SILT_OK) {
         (void)unlink(temp); /* may be gone already; hidden if not */
     }
