@@ -185,7 +185,7 @@ static silt_status check_target(const struct sl_segment_request *request, int64_
                            "the log holds only a checkpoint of the feature v2Checkpoint (%.*s), which is not supported",
                            SL_FMT(v2->name));
         }
-        return sl_fail(err, SILT_ENOTTABLE, "DELTA_MISSING_DELTA_TABLE", "the log has no commits and no checkpoints");
+        return sl_fail(err, SILT_ENOTTABLE, "DELTA_TABLE_NOT_FOUND", "the log has no commits and no checkpoints");
     }
     const int64_t earliest = sl_segment_earliest(request->files, request->n_files);
     const bool too_new = request->version != SL_VERSION_LATEST && request->version > latest;

@@ -1,0 +1,209 @@
+/*
+ * The snapshot object: life and getters (silt/snapshot.h, state.h). Loading is in snapshot_load.c, the file list in
+ * snapshot_files.c. Immutable; any thread.
+ */
+#include "kernel/snapshot/snapshot_int.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/uri.h"
+#include "kernel/engine/engine.h"
+
+silt_snapshot *sl_snapshot_alloc(silt_table *table)
+{
+    const silt_env *env = silt_engine_env(silt_table_engine(table));
+    silt_snapshot *snapshot = sl_alloc_zero(env, sizeof(*snapshot));
+    if (snapshot == NULL) {
+        return NULL;
+    }
+    atomic_init(&snapshot->refs, 1);
+    atomic_init(&snapshot->files, NULL);
+    atomic_init(&snapshot->detailed, NULL);
+    atomic_init(&snapshot->details_too_big, false);
+    snapshot->env = env;
+    snapshot->table = silt_table_ref(table);
+    snapshot->in_commit_timestamp = SL_NO_I64;
+    sl_arena_init(&snapshot->arena, env);
+    sl_replay_state_init(&snapshot->state, env);
+    sl_map_init(&snapshot->seen, env);
+    sl_arena_init(&snapshot->seen_keys, env);
+    return snapshot;
+}
+
+silt_snapshot *silt_snapshot_ref(silt_snapshot *snapshot)
+{
+    if (snapshot != NULL) {
+        (void)atomic_fetch_add_explicit(&snapshot->refs, 1, memory_order_relaxed);
+    }
+    return snapshot;
+}
+
+void silt_snapshot_unref(silt_snapshot *snapshot)
+{
+    if (snapshot == NULL || atomic_fetch_sub_explicit(&snapshot->refs, 1, memory_order_acq_rel) != 1) {
+        return;
+    }
+    sl_file_set_unref(atomic_load(&snapshot->files));
+    sl_file_set_unref(atomic_load(&snapshot->detailed));
+    sl_file_set_unref(snapshot->tail);
+    sl_file_set_unref(snapshot->base);
+    sl_map_release(&snapshot->seen);
+    sl_arena_release(&snapshot->seen_keys);
+    sl_replay_state_release(&snapshot->state);
+    silt_schema_unref(snapshot->schema);
+    sl_arena_release(&snapshot->arena);
+    silt_table *table = snapshot->table;
+    sl_release(snapshot->env, snapshot, sizeof(*snapshot));
+    silt_table_unref(table); /* last: it may be what keeps the environment's owner alive */
+}
+
+/* ---- what the kernel sees ---- */
+
+silt_engine *sl_snapshot_engine(const silt_snapshot *snapshot)
+{
+    return silt_table_engine(snapshot->table);
+}
+
+silt_storage *sl_snapshot_storage(const silt_snapshot *snapshot)
+{
+    return sl_table_storage(snapshot->table);
+}
+
+struct sl_str sl_snapshot_root(const silt_snapshot *snapshot)
+{
+    return sl_table_root(snapshot->table);
+}
+
+struct sl_log_source sl_snapshot_source(const silt_snapshot *snapshot)
+{
+    return (struct sl_log_source){.engine = sl_snapshot_engine(snapshot),
+                                  .storage = sl_snapshot_storage(snapshot),
+                                  .root = sl_snapshot_root(snapshot)};
+}
+
+const struct sl_protocol *sl_snapshot_protocol(const silt_snapshot *snapshot)
+{
+    return &snapshot->state.protocol;
+}
+
+const struct sl_metadata *sl_snapshot_get_metadata(const silt_snapshot *snapshot)
+{
+    return &snapshot->state.metadata;
+}
+
+int64_t sl_snapshot_commit_time_ms(const silt_snapshot *snapshot)
+{
+    return snapshot->timestamp_ms;
+}
+
+const struct sl_app_txn *sl_snapshot_app_txn(const silt_snapshot *snapshot, struct sl_str app_id)
+{
+    const struct sl_map_entry *entry = sl_map_find(&snapshot->state.app_index, app_id);
+    return entry != NULL ? sl_vec_at(&snapshot->state.app_txns, (size_t)entry->value.u64) : NULL;
+}
+
+silt_status sl_snapshot_file_path(const silt_snapshot *snapshot, struct sl_arena *arena, struct sl_str log_path,
+                                  struct sl_str *out, silt_error *err)
+{
+    return sl_uri_resolve(arena, sl_snapshot_root(snapshot), log_path, out, err);
+}
+
+/* ---- public getters ---- */
+
+int64_t silt_snapshot_version(const silt_snapshot *snapshot)
+{
+    return snapshot->segment.version;
+}
+
+int64_t silt_snapshot_timestamp_ms(const silt_snapshot *snapshot)
+{
+    return snapshot->timestamp_ms;
+}
+
+const silt_schema *silt_snapshot_schema(const silt_snapshot *snapshot)
+{
+    return snapshot->schema;
+}
+
+size_t silt_snapshot_partition_count(const silt_snapshot *snapshot)
+{
+    return snapshot->state.metadata.partition_columns.n;
+}
+
+const char *silt_snapshot_partition_column(const silt_snapshot *snapshot, size_t index)
+{
+    const struct sl_str_list *columns = &snapshot->state.metadata.partition_columns;
+    return index < columns->n ? columns->items[index].ptr : NULL;
+}
+
+static int32_t version_number(int64_t version)
+{
+    return version > INT32_MAX ? INT32_MAX : (int32_t)version;
+}
+
+int32_t silt_snapshot_min_reader_version(const silt_snapshot *snapshot)
+{
+    return version_number(snapshot->state.protocol.min_reader_version);
+}
+
+int32_t silt_snapshot_min_writer_version(const silt_snapshot *snapshot)
+{
+    return version_number(snapshot->state.protocol.min_writer_version);
+}
+
+size_t silt_snapshot_feature_count(const silt_snapshot *snapshot)
+{
+    return snapshot->features.n;
+}
+
+const char *silt_snapshot_feature(const silt_snapshot *snapshot, size_t index)
+{
+    return index < snapshot->features.n ? snapshot->features.items[index].ptr : NULL;
+}
+
+void silt_snapshot_metadata(const silt_snapshot *snapshot, silt_metadata *out)
+{
+    const struct sl_metadata *metadata = &snapshot->state.metadata;
+    const uint32_t size = out->size;
+    *out = (silt_metadata){
+        .size = size,
+        .id = metadata->id.ptr,
+        .name = metadata->name.ptr,
+        .description = metadata->description.ptr,
+        .format_provider = metadata->format_provider.ptr,
+        .created_time_ms = metadata->created_time != SL_NO_I64 ? metadata->created_time : -1,
+    };
+}
+
+size_t silt_snapshot_property_count(const silt_snapshot *snapshot)
+{
+    return snapshot->properties.n;
+}
+
+void silt_snapshot_property(const silt_snapshot *snapshot, size_t index, const char **key, const char **value)
+{
+    const bool there = index < snapshot->properties.n;
+    *key = there ? snapshot->properties.items[index].key.ptr : NULL;
+    *value = there ? snapshot->properties.items[index].value.ptr : NULL;
+}
+
+const char *silt_snapshot_property_get(const silt_snapshot *snapshot, const char *key)
+{
+    return sl_kv_get(&snapshot->properties, sl_str_from(key), NULL).ptr;
+}
+
+const char *silt_snapshot_domain(const silt_snapshot *snapshot, const char *domain)
+{
+    const struct sl_map_entry *entry = sl_map_find(&snapshot->state.domain_index, sl_str_from(domain));
+    if (entry == NULL) {
+        return NULL;
+    }
+    const struct sl_domain_metadata *found = sl_vec_at(&snapshot->state.domains, (size_t)entry->value.u64);
+    return found->removed ? NULL : found->configuration.ptr;
+}
+
+int64_t silt_snapshot_app_version(const silt_snapshot *snapshot, const char *app_id)
+{
+    const struct sl_app_txn *txn = sl_snapshot_app_txn(snapshot, sl_str_from(app_id));
+    return txn != NULL ? txn->version : -1;
+}

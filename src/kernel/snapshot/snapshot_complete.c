@@ -1,0 +1,199 @@
+/*
+ * From protocol and metadata to a snapshot that may be handed out: the gate, the schema, partition columns, properties,
+ * features, the version's time. PROTOCOL.md "Requirements for Readers", "In-Commit Timestamps". Called once for each
+ * snapshot, before it is shared.
+ */
+#include "kernel/snapshot/snapshot_int.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "kernel/feature/feature.h"
+
+static silt_status not_recovered(const silt_snapshot *snapshot, const char *what, silt_error *err)
+{
+    const int64_t version = snapshot->segment.version;
+    const silt_status status = sl_fail(err, SILT_ECORRUPT, "DELTA_STATE_RECOVER_ERROR",
+                                       "the %s of version %" PRId64 " could not be recovered: no %s action in its log",
+                                       what, version, what);
+    sl_error_hint(err, "were files of _delta_log deleted by hand?");
+    sl_error_version(err, version);
+    return status;
+}
+
+/*
+ * A schema that does not parse may be one of a feature that silt lacks: then the feature is what the user must hear of,
+ * and the gate can judge by the protocol with an empty schema.
+ */
+static silt_status explain_schema(const silt_snapshot *snapshot, const silt_error *found, silt_error *err)
+{
+    static const char empty[] = "{\"type\":\"struct\",\"fields\":[]}";
+    silt_schema *schema = NULL;
+    SL_TRY(silt_schema_from_json(snapshot->env, empty, sizeof(empty) - 1, &schema, err));
+    const silt_status status = sl_gate_read(&snapshot->state.protocol, &snapshot->state.metadata, schema, err);
+    silt_schema_unref(schema);
+    if (status != SILT_OK) {
+        return status;
+    }
+    if (err != NULL) {
+        *err = *found;
+        sl_error_context(err, "schema of version %" PRId64, snapshot->segment.version);
+        sl_error_version(err, snapshot->segment.version);
+    }
+    return found->status;
+}
+
+static silt_status parse_schema(silt_snapshot *snapshot, silt_error *err)
+{
+    const struct sl_str json = snapshot->state.metadata.schema_string;
+    if (json.ptr == NULL) {
+        return sl_fail(err, SILT_ECORRUPT, NULL,
+                       "metaData of version %" PRId64 " lacks the required member schemaString",
+                       snapshot->segment.version);
+    }
+    silt_error found = SILT_ERROR_INIT;
+    const silt_status status = silt_schema_from_json(snapshot->env, json.ptr, json.len, &snapshot->schema, &found);
+    if (status == SILT_ENOMEM) {
+        return sl_fail_nomem(err);
+    }
+    return status == SILT_OK ? SILT_OK : explain_schema(snapshot, &found, err);
+}
+
+static silt_status check_metadata(const silt_snapshot *snapshot, silt_error *err)
+{
+    const struct sl_metadata *metadata = &snapshot->state.metadata;
+    if (!sl_str_eq_nocase(metadata->format_provider, SL_STR("parquet"))) {
+        return sl_fail(err, SILT_EUNSUPPORTED, NULL, "files of the table are of format %.*s: only parquet is supported",
+                       SL_FMT(metadata->format_provider));
+    }
+    for (size_t i = 0; i < metadata->partition_columns.n; i++) {
+        const struct sl_str name = metadata->partition_columns.items[i];
+        if (sl_type_find(&snapshot->schema->root, name, NULL) == NULL) {
+            return sl_fail(err, SILT_ECORRUPT, "DELTA_MISSING_PARTITION_COLUMN",
+                           "partition column %.*s is not in the schema of version %" PRId64, SL_FMT(name),
+                           snapshot->segment.version);
+        }
+    }
+    return SILT_OK;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return sl_str_compare(((const struct sl_kv *)a)->key, ((const struct sl_kv *)b)->key);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return sl_str_compare(*(const struct sl_str *)a, *(const struct sl_str *)b);
+}
+
+static silt_status sort_properties(silt_snapshot *snapshot, silt_error *err)
+{
+    const struct sl_kv_list *from = &snapshot->state.metadata.configuration;
+    if (from->n == 0) {
+        return SILT_OK;
+    }
+    struct sl_kv *items = sl_arena_alloc_array(&snapshot->arena, from->n, sizeof(*items));
+    if (items == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < from->n; i++) {
+        items[i] = from->items[i];
+    }
+    qsort(items, from->n, sizeof(*items), compare_keys);
+    snapshot->properties = (struct sl_kv_list){items, from->n};
+    return SILT_OK;
+}
+
+/* Features that versions below (3, 7) imply; sl_protocol_has_feature knows by which. */
+static const char *const legacy_features[] = {"appendOnly",       "invariants",    "checkConstraints", "changeDataFeed",
+                                              "generatedColumns", "columnMapping", "identityColumns"};
+#define N_LEGACY (sizeof(legacy_features) / sizeof(legacy_features[0]))
+
+static silt_status list_features(silt_snapshot *snapshot, silt_error *err)
+{
+    const struct sl_protocol *protocol = &snapshot->state.protocol;
+    const size_t most = protocol->reader_features.n + protocol->writer_features.n + N_LEGACY;
+    struct sl_str *items = sl_arena_alloc_array(&snapshot->arena, most, sizeof(*items));
+    if (items == NULL) {
+        return sl_fail_nomem(err);
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < protocol->reader_features.n; i++) {
+        items[n++] = protocol->reader_features.items[i];
+    }
+    for (size_t i = 0; i < protocol->writer_features.n; i++) {
+        items[n++] = protocol->writer_features.items[i];
+    }
+    for (size_t i = 0; i < N_LEGACY; i++) {
+        if (sl_protocol_has_feature(protocol, legacy_features[i])) {
+            items[n++] = sl_str_from(legacy_features[i]);
+        }
+    }
+    qsort(items, n, sizeof(*items), compare_texts);
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (kept == 0 || !sl_str_eq(items[kept - 1], items[i])) {
+            items[kept++] = items[i];
+        }
+    }
+    snapshot->features = (struct sl_str_list){items, kept};
+    return SILT_OK;
+}
+
+/* The commit of the version was not among those replayed when a checkpoint covers it. */
+static silt_status read_in_commit_timestamp(silt_snapshot *snapshot, const silt_call *call, silt_error *err)
+{
+    const struct sl_log_source source = sl_snapshot_source(snapshot);
+    struct sl_arena scratch;
+    sl_arena_init(&scratch, snapshot->env);
+    struct sl_commit commit;
+    silt_status status = sl_commit_read(source.engine, source.storage, call, source.root, snapshot->segment.version,
+                                        &scratch, &commit, err);
+    if (status == SILT_OK && commit.commit_info != NULL) {
+        snapshot->in_commit_timestamp = commit.commit_info->in_commit_timestamp;
+    } else if (status == SILT_ENOTFOUND) {
+        silt_error_reset(err);
+        status = SILT_OK;
+    }
+    sl_arena_release(&scratch);
+    return status;
+}
+
+static silt_status find_timestamp(silt_snapshot *snapshot, const silt_call *call, silt_error *err)
+{
+    const struct sl_log_segment *segment = &snapshot->segment;
+    snapshot->timestamp_ms = segment->has_commit_file    ? segment->commit_file.modified_ms
+                             : segment->n_checkpoint > 0 ? segment->checkpoint[0].modified_ms
+                                                         : 0;
+    if (!sl_protocol_has_feature(&snapshot->state.protocol, "inCommitTimestamp") ||
+        !sl_property_bool(&snapshot->state.metadata.configuration, "delta.enableInCommitTimestamps")) {
+        return SILT_OK;
+    }
+    if (segment->n_commits == 0 && segment->has_commit_file) {
+        SL_TRY(read_in_commit_timestamp(snapshot, call, err));
+    }
+    if (snapshot->in_commit_timestamp != SL_NO_I64) {
+        snapshot->timestamp_ms = snapshot->in_commit_timestamp;
+    }
+    return SILT_OK;
+}
+
+silt_status sl_snapshot_complete(silt_snapshot *snapshot, const silt_call *call, silt_error *err)
+{
+    const struct sl_replay_state *state = &snapshot->state;
+    if (!state->has_protocol) {
+        return not_recovered(snapshot, "protocol", err);
+    }
+    if (!state->has_metadata) {
+        return not_recovered(snapshot, "metaData", err);
+    }
+    SL_TRY(sl_protocol_validate(&state->protocol, err));
+    SL_TRY(parse_schema(snapshot, err));
+    SL_TRY(sl_gate_read(&state->protocol, &state->metadata, snapshot->schema, err));
+    SL_TRY(check_metadata(snapshot, err));
+    SL_TRY(sort_properties(snapshot, err));
+    SL_TRY(list_features(snapshot, err));
+    return find_timestamp(snapshot, call, err);
+}
