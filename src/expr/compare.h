@@ -1,0 +1,18 @@
+/*
+ * Private to src/expr: comparisons whose outcome is certain in every engine. Pure; any thread.
+ */
+#ifndef SL_EXPR_COMPARE_H
+#define SL_EXPR_COMPARE_H
+
+#include "expr/eval.h"
+
+/*
+ * The order of two non-null values as SQL engines find it. False when the kinds cannot be compared, or when the answer hangs on
+ * the rounding of a mixed comparison.
+ */
+bool sl_compare_certain(const silt_value *a, const silt_value *b, int *order);
+
+/* The truth of "x op y" for values whose order is known; NULL_SAFE_EQ is EQ here. */
+bool sl_compare_holds(silt_compare_op op, int order);
+
+#endif

@@ -1,0 +1,230 @@
+/*
+ * The truth of a predicate for one row, some of whose values are known: TRUE, FALSE, NULL, or UNKNOWN where it hangs on a value
+ * that is not known or on a comparison that engines do not decide alike.
+ *
+ * Called by partition pruning and by conflict checks. UNKNOWN is a value of its own: NULL AND UNKNOWN is UNKNOWN, since it
+ * may be FALSE. Pure; any thread.
+ */
+#include "expr/eval.h"
+
+#include <math.h>
+
+#include "expr/compare.h"
+#include "expr/like.h"
+
+static bool is_floating(silt_type_kind kind)
+{
+    return kind == SILT_TYPE_FLOAT || kind == SILT_TYPE_DOUBLE;
+}
+
+static bool exact_in(const silt_value *v, silt_type_kind floating)
+{
+    const int64_t limit = floating == SILT_TYPE_FLOAT ? INT64_C(1) << 24 : INT64_C(1) << 53;
+    return v->kind >= SILT_TYPE_BYTE && v->kind <= SILT_TYPE_LONG && v->as.i64 <= limit && v->as.i64 >= -limit;
+}
+
+static double approximate(const silt_value *v)
+{
+    if (is_floating(v->kind)) {
+        return v->as.f64;
+    }
+    if (v->kind != SILT_TYPE_DECIMAL) {
+        return (double)v->as.i64;
+    }
+    return (double)sl_value_get_i128(v) / pow(10, v->scale);
+}
+
+/*
+ * Engines turn the exact side of a mixed comparison into a double or a float and so may find two numbers equal that are not.
+ * Numbers that close leave the answer open.
+ */
+bool sl_compare_certain(const silt_value *a, const silt_value *b, int *order)
+{
+    if (!sl_value_compare(a, b, order)) {
+        return false;
+    }
+    if (is_floating(a->kind) == is_floating(b->kind)) {
+        return true;
+    }
+    const silt_value *floating = is_floating(a->kind) ? a : b;
+    const silt_value *exact = is_floating(a->kind) ? b : a;
+    if (!isfinite(floating->as.f64) || exact_in(exact, floating->kind)) {
+        return true;
+    }
+    const double x = approximate(a);
+    const double y = approximate(b);
+    const double tolerance = floating->kind == SILT_TYPE_FLOAT ? 0x1p-20 : 0x1p-48;
+    return fabs(x - y) > tolerance * fmax(fabs(x), fabs(y));
+}
+
+bool sl_compare_holds(silt_compare_op op, int order)
+{
+    switch (op) {
+    case SILT_COMPARE_NE: return order != 0;
+    case SILT_COMPARE_LT: return order < 0;
+    case SILT_COMPARE_LE: return order <= 0;
+    case SILT_COMPARE_GT: return order > 0;
+    case SILT_COMPARE_GE: return order >= 0;
+    default: return order == 0;
+    }
+}
+
+struct row {
+    sl_eval_lookup lookup;
+    void *ctx;
+    struct sl_arena *scratch;
+};
+
+static enum sl_truth eval_node(const struct row *row, const struct sl_expr_node *node);
+
+static enum sl_truth truth_of(bool holds)
+{
+    return holds ? SL_TRUE : SL_FALSE;
+}
+
+/* The value of an operand; false when it is not known. */
+static bool eval_value(const struct row *row, const struct sl_expr_node *node, silt_value *out)
+{
+    silt_value inner;
+    switch (node->kind) {
+    case SL_EXPR_LITERAL: *out = node->value; return true;
+    case SL_EXPR_COLUMN: return row->lookup(row->ctx, node->path, node->path_len, out);
+    case SL_EXPR_CAST:
+        return eval_value(row, node->args[0], &inner) && sl_value_cast(row->scratch, &inner, node->type, out);
+    default: break;
+    }
+    const enum sl_truth truth = eval_node(row, node);
+    *out = truth == SL_NULL ? sl_value_null(SILT_TYPE_BOOLEAN) : sl_value_bool(truth == SL_TRUE);
+    return truth != SL_UNKNOWN;
+}
+
+static enum sl_truth compare_values(silt_compare_op op, bool a_known, const silt_value *a, bool b_known,
+                                    const silt_value *b)
+{
+    int order = 0;
+    const bool a_null = a_known && a->is_null;
+    const bool b_null = b_known && b->is_null;
+    if (op == SILT_COMPARE_NULL_SAFE_EQ && a_known && b_known && (a_null || b_null)) {
+        return truth_of(a_null && b_null);
+    }
+    if (op != SILT_COMPARE_NULL_SAFE_EQ && (a_null || b_null)) {
+        return SL_NULL; /* whatever the other side is */
+    }
+    if (!a_known || !b_known || !sl_compare_certain(a, b, &order)) {
+        return SL_UNKNOWN;
+    }
+    return truth_of(sl_compare_holds(op, order));
+}
+
+static enum sl_truth eval_compare(const struct row *row, silt_compare_op op, const struct sl_expr_node *left,
+                                  const struct sl_expr_node *right)
+{
+    silt_value a = sl_value_null(SILT_TYPE_VOID);
+    silt_value b = a;
+    const bool a_known = eval_value(row, left, &a);
+    const bool b_known = eval_value(row, right, &b);
+    return compare_values(op, a_known, &a, b_known, &b);
+}
+
+/* AND of two truths; OR is its mirror image. */
+static enum sl_truth both(enum sl_truth a, enum sl_truth b)
+{
+    if (a == SL_FALSE || b == SL_FALSE) {
+        return SL_FALSE;
+    }
+    if (a == SL_UNKNOWN || b == SL_UNKNOWN) {
+        return SL_UNKNOWN;
+    }
+    return a == SL_NULL || b == SL_NULL ? SL_NULL : SL_TRUE;
+}
+
+static enum sl_truth negate(enum sl_truth truth)
+{
+    return truth == SL_TRUE ? SL_FALSE : truth == SL_FALSE ? SL_TRUE : truth;
+}
+
+static enum sl_truth either(enum sl_truth a, enum sl_truth b)
+{
+    return negate(both(negate(a), negate(b)));
+}
+
+static enum sl_truth eval_in(const struct row *row, const struct sl_expr_node *node)
+{
+    enum sl_truth result = SL_FALSE;
+    for (size_t i = 1; i < node->n_args && result != SL_TRUE; i++) {
+        result = either(result, eval_compare(row, SILT_COMPARE_EQ, node->args[0], node->args[i]));
+    }
+    return result;
+}
+
+static enum sl_truth eval_like(const struct row *row, const struct sl_expr_node *node)
+{
+    silt_value text;
+    silt_value pattern;
+    const bool text_known = eval_value(row, node->args[0], &text);
+    const bool pattern_known = eval_value(row, node->args[1], &pattern);
+    if ((text_known && text.is_null) || (pattern_known && pattern.is_null)) {
+        return SL_NULL;
+    }
+    if (!text_known || !pattern_known || text.kind != SILT_TYPE_STRING || pattern.kind != SILT_TYPE_STRING ||
+        !sl_like_valid(sl_value_get_str(&pattern))) {
+        return SL_UNKNOWN;
+    }
+    return truth_of(sl_like_match(sl_value_get_str(&text), sl_value_get_str(&pattern)));
+}
+
+/* A column, literal or cast where a truth is wanted. */
+static enum sl_truth eval_boolean(const struct row *row, const struct sl_expr_node *node)
+{
+    silt_value value;
+    if (!eval_value(row, node, &value)) {
+        return SL_UNKNOWN;
+    }
+    if (value.is_null) {
+        return SL_NULL;
+    }
+    return value.kind == SILT_TYPE_BOOLEAN ? truth_of(value.as.boolean) : SL_UNKNOWN;
+}
+
+static enum sl_truth eval_is_null(const struct row *row, const struct sl_expr_node *arg)
+{
+    silt_value value;
+    return eval_value(row, arg, &value) ? truth_of(value.is_null) : SL_UNKNOWN;
+}
+
+static enum sl_truth eval_junction(const struct row *row, const struct sl_expr_node *node)
+{
+    const bool is_and = node->kind == SL_EXPR_AND;
+    const enum sl_truth decided = is_and ? SL_FALSE : SL_TRUE;
+    enum sl_truth result = is_and ? SL_TRUE : SL_FALSE;
+    for (size_t i = 0; i < node->n_args && result != decided; i++) {
+        const enum sl_truth truth = eval_node(row, node->args[i]);
+        result = is_and ? both(result, truth) : either(result, truth);
+    }
+    return result;
+}
+
+static enum sl_truth eval_node(const struct row *row, const struct sl_expr_node *node)
+{
+    switch (node->kind) {
+    case SL_EXPR_COMPARE: return eval_compare(row, node->op, node->args[0], node->args[1]);
+    case SL_EXPR_AND:
+    case SL_EXPR_OR: return eval_junction(row, node);
+    case SL_EXPR_NOT: return negate(eval_node(row, node->args[0]));
+    case SL_EXPR_IS_NULL: return eval_is_null(row, node->args[0]);
+    case SL_EXPR_IS_NOT_NULL: return negate(eval_is_null(row, node->args[0]));
+    case SL_EXPR_IN: return eval_in(row, node);
+    case SL_EXPR_BETWEEN:
+        return both(eval_compare(row, SILT_COMPARE_GE, node->args[0], node->args[1]),
+                    eval_compare(row, SILT_COMPARE_LE, node->args[0], node->args[2]));
+    case SL_EXPR_LIKE: return eval_like(row, node);
+    default: return eval_boolean(row, node);
+    }
+}
+
+enum sl_truth sl_eval_predicate(const struct sl_expr_node *node, sl_eval_lookup lookup, void *ctx,
+                                struct sl_arena *scratch)
+{
+    const struct row row = {lookup, ctx, scratch};
+    return eval_node(&row, node);
+}
