@@ -115,6 +115,11 @@ silt_status sl_local_adopt(void *impl, const silt_call *call, const char *from, 
     if (strlen(from) >= SL_LOCAL_PATH_SIZE) {
         return sl_fail(err, SILT_EINVALID, NULL, "the path of the file to be moved is too long");
     }
+    struct stat there = {0};
+    if (lstat(final, &there) == 0) {
+        /* Not left to link(2): a file moved onto itself must not pass for one that was just named. */
+        return sl_fail(err, SILT_EEXISTS, NULL, "the name is taken");
+    }
     SL_TRY(make_missing_parents(local, final, err));
     int source = -1;
     SL_TRY(open_source(local, from, &source, err));

@@ -119,6 +119,10 @@ static silt_status check_file_path(const char *path, silt_error *err)
     if (path[strlen(path) - 1] == '/') {
         return sl_fail(err, SILT_EINVALID, NULL, "the path of a file is expected, not of a folder");
     }
+    const char *scheme_end = strstr(path, "://");
+    if (strstr(scheme_end != NULL ? scheme_end + 3 : path, "//") != NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a folder in the path has no name");
+    }
     return SILT_OK;
 }
 
@@ -129,14 +133,15 @@ static silt_status make_prefix(const struct memory *memory, const char *dir, str
     while (len > 0 && dir[len - 1] == '/') {
         len--;
     }
-    char *text = sl_alloc(memory->env, len + 2);
+    const char *end = len > 0 && dir[len - 1] == ':' ? "//" : "/"; /* "memory://" lists the whole store */
+    size_t size = len + strlen(end) + 1;
+    char *text = sl_alloc(memory->env, size);
     if (text == NULL) {
         return sl_fail_nomem(err);
     }
     memcpy(text, dir, len);
-    text[len] = '/';
-    text[len + 1] = '\0';
-    *prefix = sl_str_make(text, len + 1);
+    memcpy(text + len, end, size - len);
+    *prefix = sl_str_make(text, size - 1);
     return SILT_OK;
 }
 

@@ -217,6 +217,19 @@ static void only_regular_files_are_adopted(void **state)
     assert_int_equal(silt_storage_adopt(rig->store, NULL, "relative", in_dir(rig, "t/x"), &err), SILT_EINVALID);
 }
 
+static void a_file_moved_onto_itself_is_kept(void **state)
+{
+    const struct rig *rig = *state;
+    silt_error err = SILT_ERROR_INIT;
+    char twice[4100];
+    store_put(rig->store, in_dir(rig, "file"), "kept");
+    (void)snprintf(twice, sizeof(twice), "/%s", in_dir(rig, "file"));
+    assert_int_equal(silt_storage_adopt(rig->store, NULL, in_dir(rig, "file"), in_dir(rig, "file"), &err),
+                     SILT_EEXISTS);
+    assert_int_equal(silt_storage_adopt(rig->store, NULL, twice, in_dir(rig, "file"), &err), SILT_EEXISTS);
+    store_expect(rig->store, in_dir(rig, "file"), "kept");
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -230,6 +243,7 @@ int main(void)
         TEST(a_batch_of_reads_can_be_cancelled_in_its_midst),
         TEST(a_file_of_another_device_is_copied),
         TEST(only_regular_files_are_adopted),
+        TEST(a_file_moved_onto_itself_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,15 @@ static void a_folder_lives_as_long_as_its_files(void **state)
     assert_string_equal(store_list(rig->store, "memory://t", NULL, false), "ENOTFOUND");
 }
 
+static void the_whole_store_can_be_listed(void **state)
+{
+    struct rig *rig = *state;
+    store_put(rig->store, "memory://a/x", "1");
+    store_put(rig->store, "memory://b", "1");
+    assert_string_equal(store_list(rig->store, "memory://", NULL, true), "a/x\nb\n");
+    assert_int_equal(silt_storage_put(rig->store, NULL, "memory://a//x", "1", 1, NULL), SILT_EINVALID);
+}
+
 static void content_lives_as_long_as_the_last_reference(void **state)
 {
     struct rig *rig = *state;
@@ -127,8 +136,11 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(modification_times_come_from_the_environment),  TEST(a_folder_lives_as_long_as_its_files),
-        TEST(content_lives_as_long_as_the_last_reference),   TEST(many_files_stay_sorted),
+        TEST(modification_times_come_from_the_environment),
+        TEST(a_folder_lives_as_long_as_its_files),
+        TEST(the_whole_store_can_be_listed),
+        TEST(content_lives_as_long_as_the_last_reference),
+        TEST(many_files_stay_sorted),
         TEST(running_out_of_memory_changes_nothing_by_half),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
