@@ -13,6 +13,12 @@ silt_status sl_txn_set_engine_info(silt_txn *txn, const char *engine_info, silt_
 const char *sl_txn_table_uri(const silt_txn *txn);
 
 /*
+ * Limits of the commit loop: attempts to put a version (0: default), and how long an attempt without an answer is followed up
+ * before its outcome counts as unknown (0: 60 s).
+ */
+void sl_txn_set_limits(silt_txn *txn, uint32_t max_attempts, int64_t resolve_us);
+
+/*
  * Checks that columns of a source can be stored in the table: mapping[i] is the source column of table column i, SIZE_MAX for
  * none (null). SILT_ESCHEMA names the column and both types when no store assignment exists between them.
  */

@@ -1,0 +1,152 @@
+/*
+ * Beginning the transaction that creates a table: what the caller wants is validated in full before anything is written, so
+ * that a refused table leaves no trace. PROTOCOL.md "Change Metadata", "Table Features for New and Existing Tables".
+ */
+#include "kernel/txn/txn_int.h"
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/uuid.h"
+#include "kernel/feature/feature.h"
+#include "kernel/log/commit.h"
+#include "kernel/snapshot/state.h"
+
+struct content {
+    bool any;
+    char name[128];
+};
+
+/* Hidden files and folders are not data: '.' and '_' mark them, as in Hive. */
+static bool note_file(void *ctx, const silt_file_entry *entry)
+{
+    struct content *content = ctx;
+    if (entry->name_len == 0 || entry->name[0] == '.' || entry->name[0] == '_') {
+        return true;
+    }
+    content->any = true;
+    const size_t len = entry->name_len < sizeof(content->name) - 1 ? entry->name_len : sizeof(content->name) - 1;
+    memcpy(content->name, entry->name, len);
+    content->name[len] = '\0';
+    return false;
+}
+
+/* A table must not adopt or hide files that are there for another reason. */
+static silt_status check_location(silt_txn *txn, const silt_call *call, silt_error *err)
+{
+    silt_snapshot *snapshot = NULL;
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = silt_table_latest_snapshot(txn->table, call, &snapshot, &found);
+    if (status == SILT_OK) {
+        silt_snapshot_unref(snapshot);
+        return sl_fail(err, SILT_EEXISTS, "DELTA_TABLE_ALREADY_EXISTS", "a delta table is already at %s",
+                       silt_table_uri(txn->table));
+    }
+    if (status == SILT_EUNSUPPORTED) {
+        return sl_fail(err, SILT_EEXISTS, "DELTA_TABLE_ALREADY_EXISTS", "a delta table is already at %s, and %s",
+                       silt_table_uri(txn->table), found.message);
+    }
+    if (status != SILT_ENOTTABLE) {
+        return sl_fail(err, status, found.code_name, "%s", found.message);
+    }
+    struct content content = {.any = false};
+    const silt_list_options options = {.size = sizeof(options), .recursive = true};
+    status = silt_storage_list(txn->storage, call, txn->root.ptr, &options, note_file, &content, &found);
+    if (status != SILT_OK && status != SILT_ENOTFOUND) {
+        return sl_fail(err, status, found.code_name, "%s", found.message);
+    }
+    if (content.any) {
+        return sl_fail(err, SILT_EEXISTS, "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
+                       "cannot create a table at %s: it is not empty (%s) and holds no delta table",
+                       silt_table_uri(txn->table), content.name);
+    }
+    return SILT_OK;
+}
+
+/* The partition columns in the schema's spelling. */
+static silt_status take_partitioning(silt_txn *txn, const silt_create_options *options, silt_error *err)
+{
+    struct sl_str *columns = sl_arena_alloc_array(&txn->arena, options->n_partition_columns + 1, sizeof(*columns));
+    if (columns == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < options->n_partition_columns; i++) {
+        const char *name = options->partition_columns[i];
+        if (name == NULL) {
+            return sl_fail(err, SILT_EINVALID, NULL, "partition column %zu has no name", i);
+        }
+        const struct silt_field *field = sl_type_find(&txn->schema->root, sl_str_from(name), NULL);
+        SL_TRY(sl_txn_text(txn, field != NULL ? field->name.ptr : name, &columns[i], err));
+    }
+    txn->metadata.partition_columns = (struct sl_str_list){columns, options->n_partition_columns};
+    return sl_schema_validate_partitioning(txn->schema, columns, options->n_partition_columns, err);
+}
+
+static silt_status take_properties(silt_txn *txn, const silt_create_options *options, silt_error *err)
+{
+    struct sl_kv *items = sl_arena_alloc_array(&txn->arena, options->n_properties + 1, sizeof(*items));
+    if (items == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < options->n_properties; i++) {
+        if (options->properties[i].key == NULL) {
+            return sl_fail(err, SILT_EINVALID, NULL, "table property %zu has no key", i);
+        }
+        SL_TRY(sl_txn_text(txn, options->properties[i].key, &items[i].key, err));
+        SL_TRY(sl_txn_text(txn, options->properties[i].value, &items[i].value, err));
+    }
+    const struct sl_kv_list properties = {items, options->n_properties};
+    return sl_protocol_for_new_table(&txn->arena, txn->schema, &properties, &txn->protocol,
+                                     &txn->metadata.configuration, err);
+}
+
+static silt_status take_metadata(silt_txn *txn, const silt_create_options *options, silt_error *err)
+{
+    char id[SL_UUID_TEXT_SIZE];
+    SL_TRY(sl_uuid_make(txn->env, id, err));
+    SL_TRY(sl_txn_text(txn, id, &txn->metadata.id, err));
+    SL_TRY(sl_txn_text(txn, options->name, &txn->metadata.name, err));
+    SL_TRY(sl_txn_text(txn, options->description, &txn->metadata.description, err));
+    txn->metadata.format_provider = SL_STR("parquet");
+    txn->metadata.schema_string = sl_str_from(silt_schema_json(txn->schema));
+    txn->metadata.created_time = sl_now_ms(txn->env);
+    SL_TRY(sl_schema_validate(txn->schema, err));
+    SL_TRY(take_partitioning(txn, options, err));
+    return take_properties(txn, options, err);
+}
+
+static silt_status check_options(const silt_create_options *options, silt_error *err)
+{
+    if (options == NULL || options->schema == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a new table needs a schema");
+    }
+    if ((options->n_partition_columns > 0 && options->partition_columns == NULL) ||
+        (options->n_properties > 0 && options->properties == NULL)) {
+        return sl_fail(err, SILT_EINVALID, NULL,
+                       "a new table's partition columns or properties are counted but not given");
+    }
+    return SILT_OK;
+}
+
+silt_status silt_txn_begin_create(silt_table *table, const silt_call *call, const silt_create_options *options,
+                                  const char *operation, silt_txn **out, silt_error *err)
+{
+    *out = NULL;
+    SL_TRY(check_options(options, err));
+    silt_txn *txn = NULL;
+    SL_TRY(sl_txn_new(table, operation, &txn, err));
+    txn->schema = silt_schema_ref(options->schema);
+    txn->exclusive = true;
+    txn->protocol_changed = true;
+    txn->metadata_changed = true;
+    silt_status status = take_metadata(txn, options, err);
+    if (status == SILT_OK) {
+        status = check_location(txn, call, err);
+    }
+    if (status != SILT_OK) {
+        sl_error_path(err, silt_table_uri(table));
+        silt_txn_free(txn);
+        return status;
+    }
+    *out = txn;
+    return SILT_OK;
+}

@@ -1,0 +1,292 @@
+/*
+ * The files that a transaction adds and removes. Paths and partition values are brought to their logged form here and
+ * nowhere else. PROTOCOL.md "Add File and Remove File", "Partition Value Serialization", "Append-only Tables".
+ */
+#include "kernel/txn/txn_int.h"
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/uri.h"
+#include "base/utf8.h"
+#include "json/json.h"
+#include "kernel/feature/feature.h"
+#include "kernel/snapshot/state.h"
+#include "schema/value.h"
+
+silt_status sl_txn_log_path(silt_txn *txn, const char *path, struct sl_str *out, silt_error *err)
+{
+    const struct sl_str text = sl_str_from(path);
+    if (text.len == 0 || !sl_utf8_valid(text)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a file's path must be UTF-8 text and not empty");
+    }
+    if (text.ptr[0] == '/' || text.ptr[text.len - 1] == '/') {
+        return sl_fail(err, SILT_EINVALID, NULL, "path %s must be relative to the table and name a file", path);
+    }
+    size_t begin = 0;
+    for (size_t i = 0; i <= text.len; i++) {
+        if (i < text.len && text.ptr[i] != '/') {
+            continue;
+        }
+        const struct sl_str segment = sl_str_sub(text, begin, i);
+        if (segment.len == 0 || sl_str_eq_c(segment, ".") || sl_str_eq_c(segment, "..")) {
+            return sl_fail(err, SILT_EINVALID, NULL, "path %s must not hold empty, '.' or '..' segments", path);
+        }
+        begin = i + 1;
+    }
+    if (sl_str_starts_with(text, SL_STR("_delta_log/"))) {
+        return sl_fail(err, SILT_EINVALID, NULL, "path %s lies within the log; data files must not", path);
+    }
+    struct sl_buf encoded;
+    sl_buf_init(&encoded, txn->env);
+    sl_uri_encode_path(&encoded, text);
+    silt_status status = sl_buf_status(&encoded, err);
+    if (status == SILT_OK) {
+        *out = sl_arena_copy(&txn->arena, sl_buf_view(&encoded));
+        status = out->ptr != NULL ? SILT_OK : sl_fail_nomem(err);
+    }
+    sl_buf_release(&encoded);
+    return status;
+}
+
+static silt_status format_partition(silt_txn *txn, const struct silt_field *field, const silt_value *value,
+                                    struct sl_str *out, silt_error *err)
+{
+    *out = sl_str_make(NULL, 0);
+    /* The empty text means null in the log, whatever the type. */
+    const bool empty = !value->is_null && (value->kind == SILT_TYPE_STRING || value->kind == SILT_TYPE_BINARY) &&
+                       value->as.bytes.len == 0;
+    if ((value->is_null || empty) && !field->nullable) {
+        return sl_fail(err, SILT_ECONSTRAINT, "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
+                       "NOT NULL constraint violated for column: %.*s%s", SL_FMT(field->name),
+                       empty ? " (an empty partition value reads as null)" : "");
+    }
+    if (value->is_null || empty) {
+        return SILT_OK;
+    }
+    silt_value typed;
+    if (!sl_value_cast(&txn->arena, value, field->type, &typed)) {
+        return sl_fail(err, SILT_ESCHEMA, "DELTA_PARTITION_COLUMN_CAST_FAILED",
+                       "the value of partition column %.*s does not fit its type", SL_FMT(field->name));
+    }
+    struct sl_buf text;
+    sl_buf_init(&text, txn->env);
+    silt_status status = sl_partition_value_format(&text, &typed, err);
+    if (status == SILT_OK) {
+        status = sl_buf_status(&text, err);
+    }
+    if (status == SILT_OK) {
+        *out = sl_arena_copy(&txn->arena, sl_buf_view(&text));
+        status = out->ptr != NULL ? SILT_OK : sl_fail_nomem(err);
+    }
+    sl_buf_release(&text);
+    return status;
+}
+
+silt_status sl_txn_partition_values(silt_txn *txn, const silt_value *values, size_t n, struct sl_kv_list *out,
+                                    silt_error *err)
+{
+    const struct sl_str_list *columns = &txn->metadata.partition_columns;
+    if (n != columns->n || (n > 0 && values == NULL)) {
+        return sl_fail(err, SILT_EINVALID, "DELTA_INVALID_PARTITIONING_SCHEMA",
+                       "%zu partition values were given, the table has %zu partition columns", n, columns->n);
+    }
+    struct sl_kv *items = sl_arena_alloc_array(&txn->arena, n + 1, sizeof(*items));
+    if (items == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct silt_field *field = sl_type_find(&txn->schema->root, columns->items[i], NULL);
+        if (field == NULL) {
+            return sl_fail(err, SILT_ECORRUPT, "DELTA_PARTITION_COLUMN_NOT_FOUND",
+                           "partition column %.*s is not in the table's schema", SL_FMT(columns->items[i]));
+        }
+        items[i].key = field->name;
+        SL_TRY(format_partition(txn, field, &values[i], &items[i].value, err));
+    }
+    *out = (struct sl_kv_list){items, n};
+    return SILT_OK;
+}
+
+/* One action a file: a commit with two that reconcile with each other is no valid commit. */
+static silt_status claim_path(silt_txn *txn, struct sl_str path, silt_error *err)
+{
+    bool inserted = false;
+    if (sl_map_put(&txn->paths, path, &inserted) == NULL) {
+        return sl_fail_nomem(err);
+    }
+    if (!inserted) {
+        return sl_fail(err, SILT_EINVALID, "DELTA_DUPLICATE_ACTIONS_FOUND",
+                       "file %.*s is added or removed twice in one transaction", SL_FMT(path));
+    }
+    return SILT_OK;
+}
+
+silt_status sl_txn_push_add(silt_txn *txn, const struct sl_add *add, int64_t rows, silt_error *err)
+{
+    SL_TRY(claim_path(txn, add->path, err));
+    struct sl_action *slot = sl_vec_push(&txn->adds);
+    if (slot == NULL) {
+        return sl_fail_nomem(err);
+    }
+    slot->kind = SL_ACTION_ADD;
+    slot->u.add = *add;
+    txn->rows_added = rows < 0 || txn->rows_added < 0 ? -1 : txn->rows_added + rows;
+    txn->bytes_added += add->size;
+    return SILT_OK;
+}
+
+/* NOT NULL anywhere but in a partition column, whose value is in the log. */
+static bool has_not_null(const struct silt_type *type)
+{
+    for (size_t i = 0; type->kind == SILT_TYPE_STRUCT && i < type->n_fields; i++) {
+        if (!type->fields[i].nullable || has_not_null(type->fields[i].type)) {
+            return true;
+        }
+    }
+    return (type->kind == SILT_TYPE_ARRAY || type->kind == SILT_TYPE_MAP) && has_not_null(type->element);
+}
+
+/* numRecords of the caller's statistics; -1 if they do not say. They must be a JSON object, since readers parse them. */
+static silt_status read_stats(silt_txn *txn, const char *stats, int64_t *rows, silt_error *err)
+{
+    *rows = -1;
+    if (stats == NULL) {
+        return SILT_OK;
+    }
+    struct sl_json_doc *doc = NULL;
+    silt_status status = sl_json_parse(txn->env, sl_str_from(stats), &doc, err);
+    if (status == SILT_OK && !sl_json_is_object(sl_json_root(doc))) {
+        status = sl_fail(err, SILT_EINVALID, NULL, "a file's statistics must be a JSON object");
+    }
+    if (status == SILT_OK && !sl_json_to_i64(sl_json_member(sl_json_root(doc), "numRecords"), rows)) {
+        *rows = -1;
+    }
+    sl_json_free(doc);
+    return status;
+}
+
+silt_status silt_txn_add_file(silt_txn *txn, const silt_add_file *file, silt_error *err)
+{
+    SL_TRY(sl_txn_check_open(txn, err));
+    if (file == NULL || file->path == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a file that is added needs a path");
+    }
+    if (file->size_bytes < 0 || file->modified_ms < 0) {
+        return sl_fail(err, SILT_EINVALID, NULL, "size and modification time of %s must not be negative", file->path);
+    }
+    if (txn->schema->root.n_fields == 0) {
+        return sl_fail(err, SILT_ESCHEMA, "DELTA_CANNOT_WRITE_EMPTY_SCHEMA", "the table has no columns to write to");
+    }
+    if (!file->checks_held && has_not_null(&txn->schema->root)) {
+        return sl_fail(err, SILT_ECONSTRAINT, NULL,
+                       "the table has NOT NULL columns: whoever adds %s must check them on every row and say so",
+                       file->path);
+    }
+    struct sl_add add = {.size = file->size_bytes,
+                         .modification_time = file->modified_ms,
+                         .data_change = file->data_change,
+                         .base_row_id = SL_NO_I64,
+                         .default_row_commit_version = SL_NO_I64};
+    int64_t rows = -1;
+    SL_TRY(read_stats(txn, file->stats, &rows, err));
+    SL_TRY(sl_txn_text(txn, file->stats, &add.stats, err));
+    SL_TRY(sl_txn_log_path(txn, file->path, &add.path, err));
+    SL_TRY(sl_txn_partition_values(txn, file->partition_values, file->n_partition_values, &add.partition_values, err));
+    return sl_txn_push_add(txn, &add, rows, err);
+}
+
+static silt_status check_removable(const silt_txn *txn, bool data_change, silt_error *err)
+{
+    if (txn->snapshot == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a table that is being created has no files to remove");
+    }
+    if (data_change && sl_protocol_has_feature(&txn->protocol, "appendOnly") &&
+        sl_property_bool(&txn->metadata.configuration, "delta.appendOnly")) {
+        const silt_status status = sl_fail(err, SILT_ECONSTRAINT, "DELTA_CANNOT_MODIFY_APPEND_ONLY",
+                                           "the table is append-only: rows cannot be removed or changed");
+        sl_error_hint(err, "set the table property delta.appendOnly to false to permit it");
+        return status;
+    }
+    return SILT_OK;
+}
+
+/* add must live as long as the transaction. */
+static silt_status push_remove(silt_txn *txn, const struct sl_add *add, bool data_change, silt_error *err)
+{
+    SL_TRY(claim_path(txn, add->path, err));
+    struct sl_action *slot = sl_vec_push(&txn->removes);
+    if (slot == NULL) {
+        return sl_fail_nomem(err);
+    }
+    slot->kind = SL_ACTION_REMOVE;
+    sl_remove_from_add(add, sl_now_ms(txn->env), data_change, &slot->u.remove);
+    txn->bytes_removed += add->size;
+    return SILT_OK;
+}
+
+static silt_status note_live(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
+{
+    silt_txn *txn = ctx;
+    (void)stop; /* all files are wanted */
+    struct sl_str path;
+    struct sl_add *copy = sl_arena_alloc_zero(&txn->arena, sizeof(*copy));
+    if (copy == NULL || !sl_add_copy(&txn->arena, add, copy)) {
+        return sl_fail_nomem(err);
+    }
+    SL_TRY(sl_snapshot_file_path(txn->snapshot, &txn->arena, copy->path, &path, err));
+    bool inserted = false;
+    struct sl_map_entry *entry = sl_map_put(&txn->live, path, &inserted);
+    if (entry == NULL) {
+        return sl_fail_nomem(err);
+    }
+    entry->value.ptr = copy;
+    return SILT_OK;
+}
+
+silt_status silt_txn_remove_file(silt_txn *txn, const silt_call *call, const char *path, bool data_change,
+                                 silt_error *err)
+{
+    SL_TRY(sl_txn_check_open(txn, err));
+    SL_TRY(check_removable(txn, data_change, err));
+    if (path == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a file that is removed needs a path");
+    }
+    if (!txn->live_loaded) {
+        SL_TRY(sl_snapshot_each_file(txn->snapshot, call, SL_FILES_ALL, note_live, txn, err));
+        txn->live_loaded = true;
+    }
+    const struct sl_map_entry *entry = sl_map_find(&txn->live, sl_str_from(path));
+    if (entry == NULL) {
+        return sl_fail(err, SILT_ENOTFOUND, "DELTA_FILE_NOT_FOUND", "%s is no live file of the table at version %lld",
+                       path, (long long)txn->read_version);
+    }
+    return push_remove(txn, entry->value.ptr, data_change, err);
+}
+
+static silt_status remove_one(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
+{
+    silt_txn *txn = ctx;
+    (void)stop; /* all files go */
+    struct sl_add *copy = sl_arena_alloc_zero(&txn->arena, sizeof(*copy));
+    if (copy == NULL || !sl_add_copy(&txn->arena, add, copy)) {
+        return sl_fail_nomem(err);
+    }
+    return push_remove(txn, copy, true, err);
+}
+
+silt_status silt_txn_remove_all(silt_txn *txn, const silt_call *call, silt_error *err)
+{
+    SL_TRY(sl_txn_check_open(txn, err));
+    SL_TRY(check_removable(txn, true, err));
+    txn->reads_table = true;
+    silt_error found = SILT_ERROR_INIT;
+    const silt_status status = sl_snapshot_each_file(txn->snapshot, call, SL_FILES_ALL, remove_one, txn, &found);
+    if (status != SILT_OK) {
+        /* Some files are removed and some not: such a transaction must never be committed. */
+        txn->fault = status;
+        txn->fault_error = found;
+        return sl_txn_check_open(txn, err);
+    }
+    txn->removed_all = true;
+    return SILT_OK;
+}

@@ -1,0 +1,117 @@
+/*
+ * The transaction object, shared by the files of this folder. One owner, not thread-safe.
+ *
+ * What it will write lives in its arena. It holds references of table, engine and snapshot; protocol and metadata start as
+ * views into the snapshot and are replaced when they change.
+ */
+#ifndef SL_KERNEL_TXN_INT_H
+#define SL_KERNEL_TXN_INT_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "kernel/action/action.h"
+#include "silt/transaction.h"
+
+enum sl_txn_state {
+    SL_TXN_OPEN,
+    SL_TXN_ENDED,  /* committed, skipped or failed: can only be freed */
+    SL_TXN_UNKNOWN /* may be committed: its files must stay */
+};
+
+struct sl_txn_metric {
+    struct sl_str key;
+    int64_t value;
+};
+
+/* What the files of this transaction are written with; made at the first write. */
+struct sl_txn_writer {
+    bool ready;
+    silt_schema *data_schema; /* the table's schema without partition columns */
+    bool *selected;           /* leaves of data_schema that get statistics */
+    size_t n_selected;
+    size_t prefix_length; /* of text in statistics */
+    const char **partition_columns;
+    const char *codec;
+    int64_t target_file_size;
+};
+
+struct silt_txn {
+    const silt_env *env;
+    silt_engine *engine;     /* borrowed from the table */
+    silt_table *table;       /* a reference */
+    silt_snapshot *snapshot; /* a reference; NULL for a table that is being created */
+    silt_storage *storage;   /* borrowed from the table */
+    struct sl_str root;      /* borrowed from the table */
+    struct sl_arena arena;
+    enum sl_txn_state state;
+    struct sl_str operation;
+    struct sl_str engine_info;
+    struct sl_str user_metadata; /* absent: none */
+    int64_t read_version;
+
+    struct sl_protocol protocol;
+    struct sl_metadata metadata;
+    silt_schema *schema;        /* a reference */
+    struct sl_kv_list settings; /* protocol settings given as properties */
+    bool protocol_changed;
+    bool metadata_changed;
+    bool schema_changed;
+    bool exclusive;
+    bool reads_table;
+    bool removed_all;
+
+    struct sl_vec parameters; /* struct sl_kv */
+    struct sl_vec metrics;    /* struct sl_txn_metric */
+    struct sl_vec predicates; /* silt_expr *: references */
+    struct sl_vec adds;       /* struct sl_action */
+    struct sl_vec removes;    /* struct sl_action */
+    struct sl_vec app_txns;   /* struct sl_action */
+    struct sl_map paths;      /* log paths that an action names */
+    struct sl_map live;       /* absolute path → struct sl_add * of the snapshot; filled by the first remove_file */
+    bool live_loaded;
+    struct sl_vec written; /* struct sl_str: files that this transaction made, absolute */
+    struct sl_txn_writer writer;
+    silt_status fault; /* found while files were being written; the transaction can then only be freed */
+    silt_error fault_error;
+    int64_t rows_added; /* -1: not known */
+    int64_t bytes_added;
+    int64_t bytes_removed;
+    uint32_t max_attempts;
+    int64_t resolve_us;
+};
+
+/* A transaction with its references taken and everything else empty. */
+silt_status sl_txn_new(silt_table *table, const char *operation, silt_txn **out, silt_error *err);
+/* SILT_EINVALID unless the transaction is still open; returns an earlier fault of writing again. */
+silt_status sl_txn_check_open(const silt_txn *txn, silt_error *err);
+
+/* A copy in the transaction's arena. *out absent if text is NULL. */
+silt_status sl_txn_text(silt_txn *txn, const char *text, struct sl_str *out, silt_error *err);
+
+/* Brings the protocol to what metadata, schema and settings need, and asks the gate. */
+silt_status sl_txn_plan_protocol(silt_txn *txn, silt_error *err);
+/* Before the commit: is a change of schema one that the live files bear? */
+silt_status sl_txn_check_schema_change(const silt_txn *txn, silt_error *err);
+
+/* The log path of a file: encoded, checked to lie within the table. */
+silt_status sl_txn_log_path(silt_txn *txn, const char *path, struct sl_str *out, silt_error *err);
+/* The logged partition values of a file; values in the order of the table's partition columns. */
+silt_status sl_txn_partition_values(silt_txn *txn, const silt_value *values, size_t n, struct sl_kv_list *out,
+                                    silt_error *err);
+/* Takes an add, whose memory is in the arena, after checking that no other action names the file. */
+silt_status sl_txn_push_add(silt_txn *txn, const struct sl_add *add, int64_t rows, silt_error *err);
+
+/* Names of source columns matched to the table's, ignoring case: mapping[i] for table column i, SIZE_MAX for none. */
+silt_status sl_txn_match_columns(const silt_txn *txn, const struct ArrowSchema *source, size_t *mapping,
+                                 silt_error *err);
+
+/* The actions that it will write, commitInfo apart, in the order of the file. Borrowed from the transaction. */
+silt_status sl_txn_actions(silt_txn *txn, struct sl_action **actions, size_t *n, silt_error *err);
+
+static inline struct sl_action *sl_txn_action_at(const struct sl_vec *vec, size_t index)
+{
+    return (struct sl_action *)sl_vec_at(vec, index);
+}
+
+#endif

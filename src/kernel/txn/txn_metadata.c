@@ -1,0 +1,177 @@
+/*
+ * Changes of a table's properties and schema within a transaction, and the protocol that they need. A change is judged when it
+ * is made; whether live files bear a new schema is judged before the commit, when it is known whether they all go.
+ * PROTOCOL.md "Change Metadata", "Consistency Between Table Metadata and Data Files".
+ */
+#include "kernel/txn/txn_int.h"
+
+#include "base/error.h"
+#include "kernel/feature/feature.h"
+#include "kernel/snapshot/state.h"
+#include "schema/type.h"
+
+silt_status sl_txn_plan_protocol(silt_txn *txn, silt_error *err)
+{
+    struct sl_protocol planned;
+    bool changed = false;
+    SL_TRY(sl_protocol_for_change(&txn->arena, &txn->protocol, &txn->settings, &txn->metadata, txn->schema, &planned,
+                                  &changed, err));
+    SL_TRY(sl_gate_write(&planned, &txn->metadata, txn->schema, err));
+    txn->protocol = planned;
+    txn->protocol_changed = txn->protocol_changed || changed;
+    return SILT_OK;
+}
+
+/* A copy of the list with the key set, or left out when value is absent. *found tells whether it was there. */
+static silt_status with_key(struct sl_arena *arena, const struct sl_kv_list *list, struct sl_kv pair,
+                            struct sl_kv_list *out, bool *found, silt_error *err)
+{
+    struct sl_kv *items = sl_arena_alloc_array(arena, list->n + 1, sizeof(*items));
+    if (items == NULL) {
+        return sl_fail_nomem(err);
+    }
+    size_t n = 0;
+    *found = false;
+    for (size_t i = 0; i < list->n; i++) {
+        const bool same = sl_str_eq(list->items[i].key, pair.key);
+        *found = *found || same;
+        if (!same) {
+            items[n++] = list->items[i];
+        } else if (pair.value.ptr != NULL) {
+            items[n++] = pair;
+        }
+    }
+    if (!*found && pair.value.ptr != NULL) {
+        items[n++] = pair;
+    }
+    *out = (struct sl_kv_list){items, n};
+    return SILT_OK;
+}
+
+static silt_status set_protocol_setting(silt_txn *txn, struct sl_kv pair, silt_error *err)
+{
+    if (pair.value.ptr == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "%.*s is a setting of the protocol and cannot be unset",
+                       SL_FMT(pair.key));
+    }
+    const struct sl_kv_list before = txn->settings;
+    bool found = false;
+    SL_TRY(with_key(&txn->arena, &before, pair, &txn->settings, &found, err));
+    const silt_status status = sl_txn_plan_protocol(txn, err);
+    if (status != SILT_OK) {
+        txn->settings = before;
+    }
+    return status;
+}
+
+silt_status silt_txn_set_property(silt_txn *txn, const char *key, const char *value, silt_error *err)
+{
+    SL_TRY(sl_txn_check_open(txn, err));
+    if (key == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a table property needs a key");
+    }
+    if (value != NULL) {
+        SL_TRY(sl_property_validate(sl_str_from(key), sl_str_from(value), err));
+    }
+    struct sl_kv pair;
+    SL_TRY(sl_txn_text(txn, key, &pair.key, err));
+    SL_TRY(sl_txn_text(txn, value, &pair.value, err));
+    pair.key = sl_property_canonical(&txn->arena, pair.key);
+    if (pair.key.ptr == NULL) {
+        return sl_fail_nomem(err);
+    }
+    if (sl_property_is_protocol(pair.key)) {
+        return set_protocol_setting(txn, pair, err);
+    }
+    const struct sl_kv_list before = txn->metadata.configuration;
+    bool found = false;
+    SL_TRY(with_key(&txn->arena, &before, pair, &txn->metadata.configuration, &found, err));
+    silt_status status = SILT_OK;
+    if (value == NULL && !found) {
+        status = sl_fail(err, SILT_ENOTFOUND, "DELTA_UNSET_NON_EXISTENT_PROPERTY", "table property %s is not set", key);
+    } else {
+        status = sl_txn_plan_protocol(txn, err);
+    }
+    if (status != SILT_OK) {
+        txn->metadata.configuration = before;
+        return status;
+    }
+    txn->metadata_changed = true;
+    txn->writer.ready = false;
+    return SILT_OK;
+}
+
+silt_status silt_txn_set_schema(silt_txn *txn, const silt_schema *schema, silt_error *err)
+{
+    SL_TRY(sl_txn_check_open(txn, err));
+    if (schema == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "no schema given");
+    }
+    if (txn->adds.len > 0) {
+        return sl_fail(err, SILT_EINVALID, NULL, "the schema must be set before files are added to the transaction");
+    }
+    SL_TRY(sl_schema_validate(schema, err));
+    SL_TRY(sl_schema_validate_partitioning(schema, txn->metadata.partition_columns.items,
+                                           txn->metadata.partition_columns.n, err));
+    silt_schema *before = txn->schema;
+    const struct sl_str text_before = txn->metadata.schema_string;
+    txn->schema = silt_schema_ref(schema);
+    txn->metadata.schema_string = sl_str_from(silt_schema_json(schema));
+    const silt_status status = sl_txn_plan_protocol(txn, err);
+    if (status != SILT_OK) {
+        silt_schema_unref(txn->schema);
+        txn->schema = before;
+        txn->metadata.schema_string = text_before;
+        return status;
+    }
+    silt_schema_unref(before);
+    txn->metadata_changed = true;
+    txn->schema_changed = true;
+    txn->writer.ready = false;
+    return SILT_OK;
+}
+
+static silt_status check_kept_field(const struct silt_field *before, const struct silt_field *after, silt_error *err)
+{
+    struct sl_str name = before->name;
+    if (after == NULL) {
+        return sl_fail(err, SILT_ESCHEMA, "DELTA_METADATA_MISMATCH",
+                       "column %.*s cannot be left out of the schema while files that hold it are live", SL_FMT(name));
+    }
+    if (!sl_str_eq(before->name, after->name)) {
+        return sl_fail(err, SILT_ESCHEMA, "DELTA_METADATA_MISMATCH",
+                       "column %.*s cannot be renamed to %.*s while files that hold it are live", SL_FMT(name),
+                       SL_FMT(after->name));
+    }
+    if (!sl_type_equal(before->type, after->type, false)) {
+        return sl_fail(err, SILT_ESCHEMA, "DELTA_MERGE_INCOMPATIBLE_DATATYPE",
+                       "the type of column %.*s cannot change while files that hold it are live", SL_FMT(name));
+    }
+    if (!sl_type_equal(before->type, after->type, true) || (before->nullable && !after->nullable)) {
+        return sl_fail(err, SILT_EUNSUPPORTED, "DELTA_NEW_NOT_NULL_VIOLATION",
+                       "the nullability of column %.*s cannot be narrowed, or changed within it, while files are live",
+                       SL_FMT(name));
+    }
+    return SILT_OK;
+}
+
+silt_status sl_txn_check_schema_change(const silt_txn *txn, silt_error *err)
+{
+    if (!txn->schema_changed || txn->removed_all || txn->snapshot == NULL) {
+        return SILT_OK;
+    }
+    const silt_schema *before = silt_snapshot_schema(txn->snapshot);
+    for (size_t i = 0; i < before->root.n_fields; i++) {
+        const struct silt_field *old = &before->root.fields[i];
+        SL_TRY(check_kept_field(old, sl_type_find(&txn->schema->root, old->name, NULL), err));
+    }
+    for (size_t i = 0; i < txn->schema->root.n_fields; i++) {
+        const struct silt_field *field = &txn->schema->root.fields[i];
+        if (!field->nullable && sl_type_find(&before->root, field->name, NULL) == NULL) {
+            return sl_fail(err, SILT_ESCHEMA, "DELTA_NEW_NOT_NULL_VIOLATION",
+                           "new column %.*s cannot be NOT NULL: the rows that are there have no value for it",
+                           SL_FMT(field->name));
+        }
+    }
+    return SILT_OK;
+}

@@ -1,0 +1,192 @@
+/*
+ * The request that data files are written with, and what becomes of the files: each written file is taken into the
+ * transaction as an add with its statistics, and checked once more against NOT NULL by its counts, so that also writers that
+ * are not fed through the checking stream cannot let a null through. Called by silt_txn_write and by the SQL layer.
+ * PROTOCOL.md "Add File and Remove File", "Per-file Statistics".
+ */
+#include "kernel/txn/txn_int.h"
+
+#include "base/error.h"
+#include "base/uri.h"
+#include "kernel/feature/feature.h"
+#include "kernel/txn/stats_json.h"
+#include "kernel/txn/txn_write.h"
+#include "schema/type.h"
+
+static bool is_partition_column(const silt_txn *txn, struct sl_str name)
+{
+    for (size_t i = 0; i < txn->metadata.partition_columns.n; i++) {
+        if (sl_str_eq_nocase(txn->metadata.partition_columns.items[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static silt_status make_data_schema(silt_txn *txn, silt_error *err)
+{
+    const struct silt_type *root = &txn->schema->root;
+    size_t *columns = sl_arena_alloc_array(&txn->arena, root->n_fields + 1, sizeof(*columns));
+    if (columns == NULL) {
+        return sl_fail_nomem(err);
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < root->n_fields; i++) {
+        if (!is_partition_column(txn, root->fields[i].name)) {
+            columns[n++] = i;
+        }
+    }
+    silt_schema_unref(txn->writer.data_schema);
+    txn->writer.data_schema = NULL;
+    return sl_schema_project(txn->schema, columns, n, &txn->writer.data_schema, err);
+}
+
+static silt_status name_partition_columns(silt_txn *txn, silt_error *err)
+{
+    const struct sl_str_list *columns = &txn->metadata.partition_columns;
+    const char **names = sl_arena_alloc_array(&txn->arena, columns->n + 1, sizeof(*names));
+    if (names == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < columns->n; i++) {
+        const struct silt_field *field = sl_type_find(&txn->schema->root, columns->items[i], NULL);
+        if (field == NULL) {
+            return sl_fail(err, SILT_ECORRUPT, "DELTA_PARTITION_COLUMN_NOT_FOUND",
+                           "partition column %.*s is not in the table's schema", SL_FMT(columns->items[i]));
+        }
+        names[i] = field->name.ptr;
+    }
+    txn->writer.partition_columns = names;
+    return SILT_OK;
+}
+
+static silt_status prepare_writer(silt_txn *txn, silt_error *err)
+{
+    if (txn->writer.ready) {
+        return SILT_OK;
+    }
+    const struct sl_kv_list *config = &txn->metadata.configuration;
+    SL_TRY(make_data_schema(txn, err));
+    SL_TRY(name_partition_columns(txn, err));
+    SL_TRY(sl_stats_columns(config, txn->writer.data_schema, &txn->arena, &txn->writer.selected,
+                            &txn->writer.n_selected, err));
+    const int64_t prefix = sl_property_int(config, "delta.dataSkippingStringPrefixLength");
+    txn->writer.prefix_length = prefix > INT32_MAX ? (size_t)INT32_MAX : (size_t)prefix;
+    struct sl_str codec = sl_arena_copy(&txn->arena, sl_property_text(config, "delta.parquet.compression.codec"));
+    if (codec.ptr == NULL) {
+        return sl_fail_nomem(err);
+    }
+    txn->writer.codec = sl_str_eq_c(codec, "uncompressed") ? "none" : codec.ptr;
+    txn->writer.target_file_size = sl_property_bytes(config, "delta.targetFileSize");
+    txn->writer.ready = true;
+    return SILT_OK;
+}
+
+/* True if every field on the path is NOT NULL, so that a null at the leaf can only be a violation. */
+static bool path_is_required(const silt_schema *schema, const silt_column_stats *stats)
+{
+    const struct silt_type *type = &schema->root;
+    for (size_t level = 0; level < stats->path_len; level++) {
+        size_t i = 0;
+        while (i < type->n_fields && !sl_str_eq_c(type->fields[i].name, stats->path[level])) {
+            i++;
+        }
+        if (i == type->n_fields || type->fields[i].nullable) {
+            return false;
+        }
+        type = type->fields[i].type;
+    }
+    return true;
+}
+
+static silt_status check_counts(const silt_txn *txn, const silt_written_file *file, silt_error *err)
+{
+    for (size_t i = 0; i < file->n_stats; i++) {
+        const silt_column_stats *stats = &file->stats[i];
+        if (stats->null_count > 0 && stats->path_len > 0 && path_is_required(txn->writer.data_schema, stats)) {
+            return sl_fail(err, SILT_ECONSTRAINT, "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
+                           "NOT NULL constraint violated for column: %s (%lld rows)", stats->path[stats->path_len - 1],
+                           (long long)stats->null_count);
+        }
+    }
+    return SILT_OK;
+}
+
+/* Remembered first of all: whatever goes wrong later, the file must be removed again. */
+static silt_status remember_file(silt_txn *txn, const silt_written_file *file, silt_error *err)
+{
+    struct sl_str *slot = sl_vec_push(&txn->written);
+    if (slot == NULL) {
+        return sl_fail_nomem(err);
+    }
+    *slot = sl_uri_join(&txn->arena, txn->root, sl_str_from(file->path));
+    if (slot->ptr == NULL) {
+        txn->written.len--;
+        return sl_fail_nomem(err);
+    }
+    return SILT_OK;
+}
+
+static silt_status take_file(silt_txn *txn, const silt_written_file *file, silt_error *err)
+{
+    if (file->path == NULL || file->size_bytes < 0 || file->num_rows < 0) {
+        return sl_fail(err, SILT_EENGINE, NULL, "the parquet handler reported a file without path, size or rows");
+    }
+    SL_TRY(remember_file(txn, file, err));
+    SL_TRY(check_counts(txn, file, err));
+    struct sl_add add = {.size = file->size_bytes,
+                         .modification_time = file->modified_ms,
+                         .data_change = true,
+                         .base_row_id = SL_NO_I64,
+                         .default_row_commit_version = SL_NO_I64};
+    SL_TRY(sl_txn_log_path(txn, file->path, &add.path, err));
+    SL_TRY(sl_txn_partition_values(txn, file->partition_values, file->n_partition_values, &add.partition_values, err));
+    const struct sl_stats_plan plan = {txn->writer.data_schema, txn->writer.selected, txn->writer.n_selected,
+                                       txn->writer.prefix_length};
+    struct sl_buf stats;
+    sl_buf_init(&stats, txn->env);
+    silt_status status = sl_stats_json_write(&stats, &plan, file, err);
+    if (status == SILT_OK) {
+        add.stats = sl_arena_copy(&txn->arena, sl_buf_view(&stats));
+        status = add.stats.ptr != NULL ? sl_txn_push_add(txn, &add, file->num_rows, err) : sl_fail_nomem(err);
+    }
+    sl_buf_release(&stats);
+    return status;
+}
+
+static bool on_file(void *ctx, const silt_written_file *file)
+{
+    silt_txn *txn = ctx;
+    if (txn->fault != SILT_OK) {
+        return false;
+    }
+    txn->fault_error = (silt_error)SILT_ERROR_INIT;
+    txn->fault = take_file(txn, file, &txn->fault_error);
+    return txn->fault == SILT_OK;
+}
+
+silt_status sl_txn_write_request(silt_txn *txn, silt_parquet_write *request, silt_error *err)
+{
+    *request = (silt_parquet_write){.size = sizeof(*request)};
+    SL_TRY(sl_txn_check_open(txn, err));
+    if (txn->schema->root.n_fields == 0) {
+        return sl_fail(err, SILT_ESCHEMA, "DELTA_CANNOT_WRITE_EMPTY_SCHEMA", "the table has no columns to write to");
+    }
+    SL_TRY(prepare_writer(txn, err));
+    request->storage = txn->storage;
+    request->dir = txn->root.ptr;
+    request->path_prefix = "";
+    request->schema = txn->schema;
+    request->partition_columns = txn->writer.partition_columns;
+    request->n_partition_columns = txn->metadata.partition_columns.n;
+    request->codec = txn->writer.codec;
+    request->target_file_size = txn->writer.target_file_size;
+    request->on_file = on_file;
+    request->on_file_ctx = txn;
+    return SILT_OK;
+}
+
+silt_status sl_txn_write_finish(silt_txn *txn, silt_error *err)
+{
+    return sl_txn_check_open(txn, err);
+}
