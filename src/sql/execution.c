@@ -69,6 +69,7 @@ silt_status sl_run_statement(struct sl_run *run, silt_error *err)
     case SL_STMT_SHOW_COLUMNS: return sl_run_describe(run, err);
     case SL_STMT_SET:
     case SL_STMT_RESET: return sl_run_set(run, err);
+    case SL_STMT_DROP_TABLE: return sl_run_drop(run, err);
     case SL_STMT_QUERY: return sl_run_query(run, err);
     case SL_STMT_UNSUPPORTED: break;
     }

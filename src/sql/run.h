@@ -25,6 +25,7 @@ silt_status sl_run_statement(struct sl_run *run, silt_error *err);
 silt_status sl_run_query(struct sl_run *run, silt_error *err);
 silt_status sl_run_create(struct sl_run *run, silt_error *err);
 silt_status sl_run_insert(struct sl_run *run, silt_error *err);
+silt_status sl_run_drop(struct sl_run *run, silt_error *err);
 silt_status sl_run_describe(struct sl_run *run, silt_error *err); /* DESCRIBE …, SHOW … */
 silt_status sl_run_set(struct sl_run *run, silt_error *err);      /* SET, RESET */
 

@@ -19,6 +19,7 @@ struct silt_session {
     char *engine_info;
     struct sl_arena arena; /* options set by SET */
     struct sl_map options; /* key (lower case) → char * */
+    bool has_temporaries;  /* a statement may have made tables or views in the data plane */
 };
 
 /* Where a statement stands in the text that the user gave, for error positions. */
@@ -56,6 +57,9 @@ silt_status sl_session_snapshot(silt_session *session, const silt_call *call, st
 silt_status sl_session_is_table(silt_session *session, const silt_call *call, struct sl_str uri, bool *out,
                                 silt_error *err);
 
+/* True if the data plane has a table or view of this name of its own (CREATE TEMP …, CREATE VIEW …). */
+bool sl_session_is_temporary(silt_session *session, const silt_call *call, struct sl_str name);
+
 struct sl_str sl_session_option(const silt_session *session, const char *key); /* absent if unset */
 
 /*
@@ -63,8 +67,10 @@ struct sl_str sl_session_option(const silt_session *session, const char *key); /
  * inside it (COPY (…) TO, EXPLAIN, CREATE TEMP VIEW … AS, …).
  */
 struct sl_prepared_query {
-    struct sl_buf sql;         /* what to run */
-    struct sl_offset_map *map; /* from offsets in sql to the user's text */
+    struct sl_buf sql;              /* what to run */
+    struct sl_offset_map *spliced;  /* from offsets in sql to the spelled text */
+    struct sl_offset_map *spelling; /* from there to the statement's text */
+    size_t offset;                  /* of the statement in the user's text */
     struct sl_dataplane_ref plane;
     struct sl_dataplane_scan **scans;
     silt_scan **kernel_scans;

@@ -21,6 +21,7 @@ enum sl_statement_kind {
     SL_STMT_SHOW_COLUMNS,
     SL_STMT_SET, /* SET key = value; SET; SET key */
     SL_STMT_RESET,
+    SL_STMT_DROP_TABLE,
     SL_STMT_UNSUPPORTED /* a Delta statement that is not built yet: refused by name */
 };
 
@@ -63,7 +64,8 @@ struct sl_statement {
     struct sl_insert insert;
 };
 
-/* SILT_ESYNTAX with a position relative to the statement; SL_STMT_UNSUPPORTED is no error here. */
+/* SILT_ESYNTAX with a position relative to the statement; SL_STMT_DROP_TABLE,
+    SL_STMT_UNSUPPORTED is no error here. */
 silt_status sl_statement_parse(struct sl_arena *arena, struct sl_str text, struct sl_statement *out, silt_error *err);
 
 /* Parses a table name at the lexer: parts, paths, and time travel behind it (VERSION AS OF, TIMESTAMP AS OF, FOR …, @v). */

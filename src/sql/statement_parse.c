@@ -15,15 +15,16 @@ static const char *const unsupported[][2] = {
     {"UPDATE", NULL},   {"VACUUM", NULL},     {"REPLACE", "TABLE"}, {"UNDROP", NULL},
 };
 
-static bool is_unsupported(const struct sl_parser *parser)
+/* The entry of `unsupported` that stands at the cursor, NULL if none. */
+static const char *const *find_unsupported(const struct sl_parser *parser)
 {
     for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
         if (sl_parser_at(parser, unsupported[i][0]) &&
             (unsupported[i][1] == NULL || sl_token_is(&parser->after, unsupported[i][1]))) {
-            return true;
+            return unsupported[i];
         }
     }
-    return false;
+    return NULL;
 }
 
 static bool at_query_start(const struct sl_parser *parser)
@@ -164,33 +165,27 @@ static silt_status parse_reset(struct sl_parser *parser, struct sl_statement *ou
     return sl_parser_expect_end(parser);
 }
 
-/* "ALTER TABLE", as the user wrote it, in capitals for the message. */
-static silt_status unsupported_name(struct sl_parser *parser, struct sl_statement *out)
+static silt_status refuse_statement(struct sl_parser *parser, const char *const *words, struct sl_statement *out)
 {
     out->kind = SL_STMT_UNSUPPORTED;
-    for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
-        if (sl_parser_at(parser, unsupported[i][0]) &&
-            (unsupported[i][1] == NULL || sl_token_is(&parser->after, unsupported[i][1]))) {
-            char *name = unsupported[i][1] == NULL
-                             ? sl_arena_printf(parser->arena, "%s", unsupported[i][0])
-                             : sl_arena_printf(parser->arena, "%s %s", unsupported[i][0], unsupported[i][1]);
-            out->name = name;
-            return name != NULL ? SILT_OK : sl_fail_nomem(parser->err);
-        }
-    }
-    return SILT_OK;
+    out->name = words[1] == NULL ? words[0] : sl_arena_printf(parser->arena, "%s %s", words[0], words[1]);
+    return out->name != NULL ? SILT_OK : sl_fail_nomem(parser->err);
 }
 
-/* DROP TABLE of a Delta table is not built; DROP VIEW, DROP TABLE of a temporary table are the data plane's. */
+/* DROP TABLE [IF EXISTS] name; other DROPs are the data plane's. */
 static silt_status parse_drop(struct sl_parser *parser, struct sl_statement *out)
 {
     out->kind = SL_STMT_QUERY;
     if (!sl_parser_accept(parser, "TABLE")) {
         return SILT_OK;
     }
-    out->kind = SL_STMT_UNSUPPORTED;
+    out->kind = SL_STMT_DROP_TABLE;
     out->name = "DROP TABLE";
-    return SILT_OK;
+    if (sl_parser_accept(parser, "IF")) {
+        SL_TRY(sl_parser_expect(parser, "EXISTS"));
+    }
+    SL_TRY(sl_parser_table(parser, &out->table));
+    return sl_parser_expect_end(parser);
 }
 
 silt_status sl_statement_parse(struct sl_arena *arena, struct sl_str text, struct sl_statement *out, silt_error *err)
@@ -223,8 +218,6 @@ silt_status sl_statement_parse(struct sl_arena *arena, struct sl_str text, struc
     if (sl_parser_accept(&parser, "DROP")) {
         return parse_drop(&parser, out);
     }
-    if (is_unsupported(&parser)) {
-        return unsupported_name(&parser, out);
-    }
-    return SILT_OK;
+    const char *const *words = find_unsupported(&parser);
+    return words != NULL ? refuse_statement(&parser, words, out) : SILT_OK;
 }

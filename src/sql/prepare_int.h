@@ -1,0 +1,42 @@
+/*
+ * Between prepare.c (the course of a preparation) and prepare_scans.c (tables, versions, scans, splicing). Not for others.
+ */
+#ifndef SL_SQL_PREPARE_INT_H
+#define SL_SQL_PREPARE_INT_H
+
+#include "sql/session_int.h"
+#include "sql/spelling.h"
+
+/* A range of the spelled text that is replaced. */
+struct sl_splice {
+    size_t begin, end;
+    struct sl_buf text; /* empty: the range is dropped */
+};
+
+struct sl_prepare {
+    silt_session *session;
+    const silt_call *call;
+    const struct sl_dataplane_params *params;
+    struct sl_prepared_query *query;
+    struct sl_spelled *spelled;
+    struct sl_vec splices; /* struct sl_splice */
+};
+
+void sl_prepare_release(struct sl_prepare *prepare);
+
+/* Plans a scan for every reference (struct sl_table_ref, located relative to `base`) that is a Delta table, and notes its splice. */
+silt_status sl_prepare_scans(struct sl_prepare *prepare, struct sl_vec *refs, size_t base, silt_error *err);
+/* Refuses a time travel clause that belongs to no Delta table. */
+silt_status sl_prepare_check_travels(struct sl_prepare *prepare, silt_error *err);
+/* Writes query->sql. */
+silt_status sl_prepare_splice(struct sl_prepare *prepare, silt_error *err);
+
+/* End of the dotted name at an offset of a text. */
+size_t sl_prepare_name_end(struct sl_str text, size_t begin);
+/* Range of the AT clause that belongs to the reference at `location`. */
+bool sl_prepare_find_at(struct sl_str text, size_t location, size_t *begin, size_t *end);
+struct sl_str sl_prepare_at_expr(struct sl_str text, size_t begin, size_t end);
+/* Notes that a range of the spelled text is replaced by splice->text. NULL when out of memory. */
+struct sl_splice *sl_prepare_add_splice(struct sl_prepare *prepare, size_t begin, size_t end);
+
+#endif

@@ -1,0 +1,283 @@
+/*
+ * From a table reference to a scan in the text: which table it means, at which version, which files its conditions leave, and the subquery
+ * that takes the reference's place.
+ */
+#include "base/arrow.h"
+#include "base/error.h"
+#include "base/time.h"
+#include "base/uri.h"
+#include "kernel/log/commit.h"
+#include "schema/value.h"
+#include "sql/predicate.h"
+#include "sql/prepare_int.h"
+#include "sql/refs.h"
+#include "sql/table_name.h"
+
+void sl_prepare_release(struct sl_prepare *prepare)
+{
+    for (size_t i = 0; i < prepare->splices.len; i++) {
+        sl_buf_release(&((struct sl_splice *)sl_vec_at(&prepare->splices, i))->text);
+    }
+    sl_vec_release(&prepare->splices);
+}
+
+/* One value of a query, as text. */
+static silt_status evaluate(struct sl_prepare *prepare, struct sl_str sql, struct sl_str *out, silt_error *err)
+{
+    struct sl_dataplane_ref *plane = &prepare->query->plane;
+    struct ArrowArrayStream stream = {0};
+    struct ArrowSchema schema = {0};
+    struct ArrowArray batch = {0};
+    silt_value value = {.is_null = true};
+    bool done = false;
+    silt_status status = plane->vtable->query(plane->dp, prepare->call, sql, prepare->params, &stream, err);
+
+    if (status == SILT_OK) {
+        status = sl_arrow_stream_schema(&stream, &schema, err);
+    }
+    if (status == SILT_OK) {
+        status = sl_arrow_stream_next(&stream, &batch, &done, err);
+    }
+    if (status == SILT_OK && !done && batch.length == 1 && batch.n_children == 1 &&
+        sl_value_from_arrow(schema.children[0], batch.children[0], 0, &value) && !value.is_null &&
+        value.kind == SILT_TYPE_STRING) {
+        *out = sl_arena_copy(&prepare->query->arena, sl_value_get_str(&value));
+    }
+    sl_arrow_array_release(&batch);
+    sl_arrow_schema_release(&schema);
+    sl_arrow_stream_release(&stream);
+    if (status == SILT_OK && out->ptr == NULL) {
+        status = sl_fail(err, SILT_EINVALID, "DELTA_INVALID_TIME_TRAVEL_SPEC",
+                         "a version or time to travel to is null");
+    }
+    return status;
+}
+
+/* Time travel by an expression of the query's own language. */
+static silt_status travel_to(struct sl_prepare *prepare, bool is_version, struct sl_str expr,
+                             struct sl_table_name *name, silt_error *err)
+{
+    struct sl_buf sql;
+    struct sl_str text = {0};
+    silt_status status;
+    bool good;
+
+    sl_buf_init(&sql, prepare->session->env);
+    sl_buf_put_c(&sql, is_version ? "SELECT CAST(CAST((" : "SELECT CAST(CAST((");
+    sl_buf_put_str(&sql, expr);
+    sl_buf_put_c(&sql, is_version ? ") AS BIGINT) AS VARCHAR)" : ") AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS VARCHAR)");
+    status = sl_buf_status(&sql, err);
+    if (status == SILT_OK) {
+        status = evaluate(prepare, sl_buf_view(&sql), &text, err);
+    }
+    sl_buf_release(&sql);
+    if (status != SILT_OK) {
+        return status;
+    }
+    if (is_version) {
+        name->travel = SL_TRAVEL_VERSION;
+        good = sl_str_to_i64(text, &name->version);
+    } else {
+        bool has_zone = false;
+        name->travel = SL_TRAVEL_TIMESTAMP;
+        name->timestamp_has_zone = true; /* the answer is in UTC */
+        good = sl_timestamp_parse(text, &name->timestamp_us, &has_zone);
+    }
+    return good ? SILT_OK
+                : sl_fail(err, SILT_EINVALID, "DELTA_INVALID_TIME_TRAVEL_SPEC",
+                          "%.*s is no version or time to travel to", SL_FMT(expr));
+}
+
+/* The version that a reference asks for by a clause that was taken out of the text, by AT, or by a suffix in its name. */
+static silt_status read_travel(struct sl_prepare *prepare, const struct sl_table_ref *ref, size_t location,
+                               struct sl_table_name *name, silt_error *err)
+{
+    struct sl_str *last = &name->parts[name->n_parts - 1];
+
+    for (size_t i = 0; i < prepare->spelled->travels.len; i++) {
+        struct sl_travel_note *note = sl_vec_at(&prepare->spelled->travels, i);
+        if (note->table != location) {
+            continue;
+        }
+        note->used = true;
+        if (note->is_suffix) {
+            (void)sl_travel_suffix_parse(note->expr, name); /* the speller took it because it parses */
+            return SILT_OK;
+        }
+        return travel_to(prepare, note->is_version, note->expr, name, err);
+    }
+    if (ref->at_clause != NULL) {
+        struct sl_str unit = {0};
+        struct sl_str text = sl_buf_view(&prepare->spelled->text);
+        size_t begin = 0;
+        size_t end = 0;
+        (void)sl_json_to_str(sl_json_member(ref->at_clause, "unit"), &unit); /* absent fails the comparison */
+        if (!sl_prepare_find_at(text, location, &begin, &end)) {
+            return sl_fail(err, SILT_ESYNTAX, "PARSE_SYNTAX_ERROR", "cannot find the AT clause of %.*s", SL_FMT(*last));
+        }
+        return travel_to(prepare, sl_str_eq_c(unit, "VERSION"), sl_prepare_at_expr(text, begin, end), name, err);
+    }
+    for (size_t i = last->len; i > 1; i--) {
+        if (last->ptr[i - 1] == '@') {
+            if (sl_travel_suffix_parse(sl_str_sub(*last, i, last->len), name)) {
+                *last = sl_str_sub(*last, 0, i - 1);
+            }
+            break;
+        }
+    }
+    return SILT_OK;
+}
+
+/* The kernel's plan of a reference. */
+static silt_status plan_scan(struct sl_prepare *prepare, const struct sl_table_ref *ref, struct sl_table_name *name,
+                             silt_scan **out, silt_error *err)
+{
+    silt_session *session = prepare->session;
+    bool utc = sl_str_eq_nocase(sl_str_from(session->time_zone), SL_STR("UTC"));
+    silt_table *table = NULL;
+    silt_snapshot *snapshot = NULL;
+    silt_scan_builder *builder = NULL;
+    silt_status status = sl_session_snapshot(session, prepare->call, name, &table, &snapshot, err);
+
+    if (status == SILT_OK) {
+        status = silt_scan_builder_new(snapshot, &builder, err);
+    }
+    for (size_t i = 0; status == SILT_OK && i < ref->n_conjuncts; i++) {
+        silt_expr *predicate = NULL;
+        status = sl_predicate_from_conjunct(session->env, ref, ref->conjuncts[i], silt_snapshot_schema(snapshot),
+                                            prepare->params, utc, &predicate, err);
+        if (status == SILT_OK && predicate != NULL) {
+            status = silt_scan_builder_filter(builder, predicate, err);
+        }
+        silt_expr_unref(predicate);
+    }
+    if (status == SILT_OK) {
+        status = silt_scan_builder_build(builder, prepare->call, out, err);
+    }
+    silt_scan_builder_free(builder);
+    silt_snapshot_unref(snapshot);
+    silt_table_unref(table);
+    return status;
+}
+
+/* Opens the scan in the data plane and notes the subquery. The conditions stay in the text: the plan only prunes files. */
+static silt_status open_scan(struct sl_prepare *prepare, const struct sl_table_ref *ref, silt_scan *scan, size_t begin,
+                             size_t end, silt_error *err)
+{
+    struct sl_prepared_query *query = prepare->query;
+    silt_scan_plan plan = *silt_scan_get_plan(scan);
+    struct sl_splice *splice = sl_prepare_add_splice(prepare, begin, end);
+
+    if (splice == NULL) {
+        return sl_fail_nomem(err);
+    }
+    plan.filter = NULL;
+    sl_buf_put_char(&splice->text, '(');
+    SL_TRY(query->plane.vtable->scan_open(query->plane.dp, &plan, &query->scans[query->n_scans], &splice->text, err));
+    query->kernel_scans[query->n_scans] = silt_scan_ref(scan);
+    query->n_scans++;
+    sl_buf_put_char(&splice->text, ')');
+    if (ref->alias.ptr == NULL) {
+        sl_buf_put_c(&splice->text, " AS ");
+        sl_sql_quote_ident(&splice->text, ref->table);
+    }
+    return sl_buf_status(&splice->text, err);
+}
+
+/* Is this name a Delta table of ours? What is not is left to the data plane. */
+static silt_status is_ours(struct sl_prepare *prepare, const struct sl_table_ref *ref, struct sl_table_name *name,
+                           bool *out, silt_error *err)
+{
+    struct sl_str uri = {0};
+    silt_status status;
+
+    *out = false;
+    if (ref->schema.ptr != NULL && sl_str_eq_nocase(ref->schema, SL_STR("delta"))) {
+        *out = true;
+        return SILT_OK;
+    }
+    if (name->n_parts == 1 && sl_session_is_temporary(prepare->session, prepare->call, name->parts[0])) {
+        return SILT_OK;
+    }
+    status = sl_session_resolve(prepare->session, &prepare->query->arena, name, &uri, err);
+    if (status == SILT_OK) {
+        status = sl_session_is_table(prepare->session, prepare->call, uri, out, err);
+    }
+    if (status == SILT_EINVALID || status == SILT_EUNSUPPORTED || status == SILT_EIO || status == SILT_EACCESS) {
+        silt_error_reset(err); /* no place where a table of ours could be: the data plane says what it is */
+        status = SILT_OK;
+        *out = false;
+    }
+    return status;
+}
+
+/* The name parts of a reference. 'path' and "path" look alike in the tree: what has a slash or a scheme, or stands in single quotes, is one. */
+static void name_of(const struct sl_table_ref *ref, char first_byte, struct sl_table_name *name)
+{
+    *name = (struct sl_table_name){0};
+    if (ref->schema.ptr != NULL && sl_str_eq_nocase(ref->schema, SL_STR("delta")) && ref->catalog.ptr == NULL) {
+        name->parts[name->n_parts++] = ref->table;
+        name->is_path = true;
+        return;
+    }
+    if (ref->catalog.ptr != NULL) {
+        name->parts[name->n_parts++] = ref->catalog;
+    }
+    if (ref->schema.ptr != NULL) {
+        name->parts[name->n_parts++] = ref->schema;
+    }
+    name->parts[name->n_parts++] = ref->table;
+    name->quoted_path = name->n_parts == 1 && (first_byte == '\'' || first_byte == '"');
+    name->is_path = name->quoted_path && (first_byte == '\'' || sl_str_find(ref->table, SL_STR("/")) != SIZE_MAX ||
+                                          sl_uri_scheme(ref->table).ptr != NULL);
+}
+
+static silt_status prepare_ref(struct sl_prepare *prepare, const struct sl_table_ref *ref, size_t base, silt_error *err)
+{
+    struct sl_str text = sl_buf_view(&prepare->spelled->text);
+    size_t location = base + ref->location;
+    struct sl_table_name name;
+    silt_scan *scan = NULL;
+    size_t begin = 0;
+    size_t end = 0;
+    bool ours = false;
+    silt_status status;
+
+    if (ref->location == SIZE_MAX || location >= text.len) {
+        return SILT_OK;
+    }
+    name_of(ref, text.ptr[location], &name);
+    SL_TRY(read_travel(prepare, ref, location, &name, err));
+    SL_TRY(is_ours(prepare, ref, &name, &ours, err));
+    if (!ours) {
+        return SILT_OK;
+    }
+    status = plan_scan(prepare, ref, &name, &scan, err);
+    if (status != SILT_OK) {
+        sl_error_position(err, prepare->query->offset + sl_offset_map_back(prepare->query->spelling, location));
+        return status;
+    }
+    status = open_scan(prepare, ref, scan, location, sl_prepare_name_end(text, location), err);
+    if (status == SILT_OK && ref->at_clause != NULL && sl_prepare_find_at(text, location, &begin, &end) &&
+        sl_prepare_add_splice(prepare, begin, end) == NULL) {
+        status = sl_fail_nomem(err);
+    }
+    silt_scan_unref(scan);
+    return status;
+}
+
+silt_status sl_prepare_scans(struct sl_prepare *prepare, struct sl_vec *refs, size_t base, silt_error *err)
+{
+    struct sl_prepared_query *query = prepare->query;
+
+    query->scans = sl_arena_alloc_array(&query->arena, refs->len + 1, sizeof(*query->scans));
+    query->kernel_scans = sl_arena_alloc_array(&query->arena, refs->len + 1, sizeof(*query->kernel_scans));
+    if (query->scans == NULL || query->kernel_scans == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < refs->len; i++) {
+        SL_TRY(prepare_ref(prepare, sl_vec_at(refs, i), base, err));
+    }
+    query->reads_delta_tables = query->n_scans > 0;
+    return SILT_OK;
+}

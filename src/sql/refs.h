@@ -1,0 +1,30 @@
+/*
+ * Table references in a parse tree of the data plane, and the conditions that stand above each. Pure; the tree is JSON as
+ * json_serialize_sql makes it.
+ */
+#ifndef SL_SQL_REFS_H
+#define SL_SQL_REFS_H
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "json/json.h"
+
+struct sl_table_ref {
+    struct sl_str schema; /* absent if the name has no such part */
+    struct sl_str catalog;
+    struct sl_str table;
+    struct sl_str alias;             /* absent if none */
+    size_t location;                 /* byte offset in the parsed text; SIZE_MAX if not known */
+    const sl_json *at_clause;        /* NULL if none */
+    const sl_json *const *conjuncts; /* conditions that every row which the query uses fulfils */
+    size_t n_conjuncts;
+    bool only_item; /* nothing else stands in its FROM: unqualified columns are its own */
+};
+
+/*
+ * Collects the references of a serialized text in the order of the walk; names of CTEs in their scope are left out. Views borrow from
+ * doc. refs: struct sl_table_ref.
+ */
+silt_status sl_refs_collect(struct sl_arena *arena, const sl_json *root, struct sl_vec *refs, silt_error *err);
+
+#endif
