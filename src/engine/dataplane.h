@@ -17,18 +17,37 @@
 #include "silt/arrow.h"
 #include "silt/engine.h"
 #include "silt/env.h"
+#include "silt/storage.h"
 
 #define SL_DATAPLANE_ABI_VERSION 1
 #define SL_DATAPLANE_ENTRY "silt_duckdb_dataplane"
 
 struct sl_dataplane; /* the implementation's instance */
 
+/*
+ * What a data plane calls back in libsilt: the dispatch to the stores, which only libsilt contains. The contracts are
+ * those of the silt_storage_ functions of the same names. Static storage.
+ */
+struct sl_dataplane_host {
+    uint32_t size;
+    silt_status (*read)(silt_storage *storage, const silt_call *call, const char *path, void **data, size_t *data_len,
+                        silt_error *err);
+    void (*free_data)(silt_storage *storage, void *data, size_t data_len);
+    silt_status (*stat)(silt_storage *storage, const silt_call *call, const char *path, int64_t *size_bytes,
+                        int64_t *modified_ms, silt_error *err);
+    silt_status (*local_path)(silt_storage *storage, const char *path, char *buf, size_t buf_size, silt_error *err);
+    silt_status (*adopt)(silt_storage *storage, const silt_call *call, const char *local, const char *path,
+                         silt_error *err);
+    silt_status (*remove)(silt_storage *storage, const silt_call *call, const char *path, silt_error *err);
+};
+
 struct sl_dataplane_options {
     uint32_t size;
-    uint32_t threads;          /* 0: number of processors */
-    const char *memory_limit;  /* NULL: default */
-    const char *temp_dir;      /* NULL: $TMPDIR or /tmp */
-    const char *time_zone;     /* NULL: UTC */
+    const struct sl_dataplane_host *host; /* required; outlives the data plane */
+    uint32_t threads;                     /* 0: number of processors */
+    const char *memory_limit;             /* NULL: default */
+    const char *temp_dir;                 /* NULL: $TMPDIR or /tmp */
+    const char *time_zone;                /* NULL: UTC */
 };
 
 /* Parameters of a query: a struct array of one row; NULL schema: none. Borrowed. */
@@ -69,7 +88,10 @@ struct sl_dataplane_vtable {
     silt_status (*describe)(struct sl_dataplane *dp, struct sl_str sql, const struct sl_dataplane_params *params,
                             struct ArrowSchema *out, silt_error *err);
 
-    /* Runs one statement. err->position is a byte offset into sql, -1 if not known. */
+    /*
+     * Runs one statement. err->position is a byte offset into sql, -1 if not known. What `call` points to (the cancel flag)
+     * must outlive the stream as well: pulling it obeys the same deadline and cancellation.
+     */
     silt_status (*query)(struct sl_dataplane *dp, const silt_call *call, struct sl_str sql,
                          const struct sl_dataplane_params *params, struct ArrowArrayStream *out, silt_error *err);
 

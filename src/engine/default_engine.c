@@ -1,0 +1,253 @@
+/*
+ * The default engine: local and memory stores, a small thread pool, and the data plane of libsilt_duckdb, which is loaded when a
+ * Parquet file or an expression is first needed. What only reads the log never loads it.
+ *
+ * The handlers given to the engine are proxies: their slots load the data plane and pass the call on. Everything that is
+ * made on the way hangs on the engine as its attachment and goes with it. Any thread.
+ */
+#include "engine/dataplane.h"
+#include "engine/loader.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/arrow.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "kernel/engine/engine.h"
+#include "silt/version.h"
+#include "storage/stores.h"
+#include "storage/threadpool.h"
+
+#define POOL_MAX_THREADS 8
+
+struct default_engine {
+    const silt_env *env;
+    silt_executor pool; /* zeroed when the caller gave an executor */
+    uint32_t threads;
+    char *memory_limit; /* or NULL */
+    char *temp_dir;     /* or NULL */
+    pthread_mutex_t lock;
+    struct sl_dataplane_ref plane; /* guarded by lock; filled once */
+};
+
+static const struct sl_dataplane_host HOST = {
+    .size = sizeof(HOST),
+    .read = silt_storage_read,
+    .free_data = silt_storage_free,
+    .stat = silt_storage_stat,
+    .local_path = silt_storage_local_path,
+    .adopt = silt_storage_adopt,
+    .remove = silt_storage_remove,
+};
+
+/* ---- the data plane, at first use ---- */
+
+static silt_status open_plane(struct default_engine *self, silt_error *err)
+{
+    const struct sl_dataplane_vtable *vtable = NULL;
+    SL_TRY(sl_dataplane_load(self->env, &vtable, err));
+    const struct sl_dataplane_options options = {
+        .size = sizeof(options),
+        .host = &HOST,
+        .threads = self->threads,
+        .memory_limit = self->memory_limit,
+        .temp_dir = self->temp_dir,
+    };
+    struct sl_dataplane *plane = NULL;
+    SL_TRY(vtable->open(self->env, &options, &plane, err));
+    self->plane = (struct sl_dataplane_ref){.vtable = vtable, .dp = plane};
+    return SILT_OK;
+}
+
+/* A failure is not kept: the next call tries again. */
+static silt_status need_plane(struct default_engine *self, struct sl_dataplane_ref *out, silt_error *err)
+{
+    silt_status status = SILT_OK;
+    pthread_mutex_lock(&self->lock);
+    if (self->plane.dp == NULL) {
+        status = open_plane(self, err);
+    }
+    *out = self->plane;
+    pthread_mutex_unlock(&self->lock);
+    return status;
+}
+
+/* ---- proxies ---- */
+
+static void close_nothing(void *impl)
+{
+    (void)impl; /* the attachment is closed by itself */
+}
+
+static silt_status lazy_read(void *impl, const silt_call *call, const silt_parquet_read *request,
+                             struct ArrowArrayStream *out, silt_error *err)
+{
+    struct sl_dataplane_ref plane;
+    SL_TRY(need_plane(impl, &plane, err));
+    return plane.vtable->parquet->read(plane.dp, call, request, out, err);
+}
+
+static silt_status lazy_write(void *impl, const silt_call *call, const silt_parquet_write *request,
+                              struct ArrowArrayStream *rows, silt_error *err)
+{
+    struct sl_dataplane_ref plane;
+    const silt_status status = need_plane(impl, &plane, err);
+    if (status != SILT_OK) {
+        sl_arrow_stream_release(rows);
+        return status;
+    }
+    return plane.vtable->parquet->write(plane.dp, call, request, rows, err);
+}
+
+static silt_status lazy_scan(void *impl, const silt_call *call, const silt_scan_plan *plan,
+                             struct ArrowArrayStream *out, silt_error *err)
+{
+    struct sl_dataplane_ref plane;
+    SL_TRY(need_plane(impl, &plane, err));
+    return plane.vtable->parquet->scan(plane.dp, call, plan, out, err);
+}
+
+static silt_status lazy_filter(void *impl, const silt_call *call, struct ArrowArrayStream *in,
+                               const silt_expr *predicate, struct ArrowArrayStream *out, silt_error *err)
+{
+    struct sl_dataplane_ref plane;
+    const silt_status status = need_plane(impl, &plane, err);
+    if (status != SILT_OK) {
+        sl_arrow_stream_release(in);
+        return status;
+    }
+    return plane.vtable->expression->filter(plane.dp, call, in, predicate, out, err);
+}
+
+static const silt_parquet_handler_vtable LAZY_PARQUET = {
+    .size = sizeof(LAZY_PARQUET),
+    .abi_version = SILT_ABI_VERSION,
+    .name = "duckdb",
+    .close = close_nothing,
+    .read = lazy_read,
+    .write = lazy_write,
+    .scan = lazy_scan,
+};
+
+static const silt_expression_handler_vtable LAZY_EXPRESSION = {
+    .size = sizeof(LAZY_EXPRESSION),
+    .abi_version = SILT_ABI_VERSION,
+    .name = "duckdb",
+    .close = close_nothing,
+    .filter = lazy_filter,
+};
+
+/* ---- the engine ---- */
+
+static void close_default(void *attachment)
+{
+    struct default_engine *self = attachment;
+    if (self->plane.dp != NULL) {
+        self->plane.vtable->close(self->plane.dp);
+    }
+    sl_thread_pool_free(&self->pool);
+    sl_strfree(self->env, self->memory_limit);
+    sl_strfree(self->env, self->temp_dir);
+    pthread_mutex_destroy(&self->lock);
+    sl_release(self->env, self, sizeof(*self));
+}
+
+static silt_status copy_text(const silt_env *env, const char *text, char **out, silt_error *err)
+{
+    if (text == NULL) {
+        return SILT_OK;
+    }
+    *out = sl_strdup_len(env, text, strlen(text));
+    return *out != NULL ? SILT_OK : sl_fail_nomem(err);
+}
+
+static silt_status make_default(const silt_env *env, const silt_default_engine_options *options,
+                                struct default_engine **out, silt_error *err)
+{
+    struct default_engine *self = sl_alloc_zero(env, sizeof(*self));
+    if (self == NULL) {
+        return sl_fail_nomem(err);
+    }
+    self->env = env;
+    pthread_mutex_init(&self->lock, NULL);
+    self->threads = options->threads;
+    silt_status status = copy_text(env, options->memory_limit, &self->memory_limit, err);
+    if (status == SILT_OK) {
+        status = copy_text(env, options->temp_dir, &self->temp_dir, err);
+    }
+    if (status == SILT_OK && options->executor == NULL) {
+        const unsigned n = options->threads > POOL_MAX_THREADS ? POOL_MAX_THREADS : options->threads;
+        status = sl_thread_pool_new(env, n, &self->pool, err);
+    }
+    if (status != SILT_OK) {
+        close_default(self);
+        return status;
+    }
+    *out = self;
+    return SILT_OK;
+}
+
+static silt_status check_options(const silt_default_engine_options *options, silt_error *err)
+{
+    if (options->size < sizeof(*options)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "options of the default engine have %u bytes, expected %zu",
+                       (unsigned)options->size, sizeof(*options));
+    }
+    if (options->temp_dir != NULL && options->temp_dir[0] != '/') {
+        return sl_fail(err, SILT_EINVALID, NULL, "temporary folder \"%s\" must be an absolute path", options->temp_dir);
+    }
+    return SILT_OK;
+}
+
+silt_status silt_engine_default_new(const silt_default_engine_options *options, silt_engine **out, silt_error *err)
+{
+    static const silt_default_engine_options defaults = {.size = sizeof(defaults)};
+    if (out == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "silt_engine_default_new needs an out parameter");
+    }
+    *out = NULL;
+    const silt_default_engine_options *given = options != NULL ? options : &defaults;
+    SL_TRY(check_options(given, err));
+    const silt_env *env = given->env != NULL ? given->env : silt_env_default();
+    SL_TRY(sl_env_check(env, err));
+
+    struct default_engine *self = NULL;
+    silt_storage_registry *own_stores = NULL;
+    silt_status status = make_default(env, given, &self, err);
+    if (status == SILT_OK && given->stores == NULL) {
+        status = sl_stores_default(env, &own_stores, err);
+    }
+    if (status == SILT_OK) {
+        const silt_engine_options engine_options = {
+            .size = sizeof(engine_options),
+            .abi_version = SILT_ABI_VERSION,
+            .env = env,
+            .executor = given->executor != NULL ? given->executor : &self->pool,
+            .stores = given->stores != NULL ? given->stores : own_stores,
+            .parquet = {&LAZY_PARQUET, self},
+            .expression = {&LAZY_EXPRESSION, self},
+        };
+        status = silt_engine_new(&engine_options, out, err);
+    }
+    if (status != SILT_OK) {
+        silt_storage_registry_free(own_stores);
+        if (self != NULL) {
+            close_default(self);
+        }
+        return status;
+    }
+    sl_engine_set_attachment(*out, self, close_default);
+    return SILT_OK;
+}
+
+silt_status sl_engine_dataplane(silt_engine *engine, struct sl_dataplane_ref *out, silt_error *err)
+{
+    *out = (struct sl_dataplane_ref){0};
+    struct default_engine *self = sl_engine_attachment(engine);
+    if (self == NULL) {
+        return sl_fail(err, SILT_EENGINE, NULL, "this engine has no data plane: make it with silt_engine_default_new");
+    }
+    return need_plane(self, out, err);
+}

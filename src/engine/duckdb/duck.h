@@ -1,0 +1,300 @@
+/*
+ * What the files of the DuckDB data plane share: the instance, connections, running statements, error mapping, SQL text.
+ * Only src/engine/duckdb includes this.
+ *
+ * Threading: the instance is used from many threads; `lock` guards what is marked so. A connection has one owner.
+ */
+#ifndef SL_ENGINE_DUCKDB_DUCK_H
+#define SL_ENGINE_DUCKDB_DUCK_H
+
+#include <duckdb.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/decimal.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "engine/dataplane.h"
+#include "schema/type.h"
+
+/* An open database. A fatal error kills it for good; the next connection then opens another. */
+struct sl_duck_db {
+    atomic_uint refs;
+    atomic_bool dead;
+    duckdb_database handle;
+};
+
+/* A setting made through set_option, put again into a database that is opened anew. */
+struct sl_duck_setting {
+    struct sl_str name;
+    struct sl_str value;
+};
+
+struct sl_duck_parts;
+struct sl_duck_watch;
+
+/* Interrupts calls that are cancelled or late, see duck_watch.c. */
+struct sl_duck_watcher {
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    pthread_t thread;
+    bool running;
+    bool stop;
+    struct sl_duck_watch *first; /* guarded by lock */
+};
+
+/* Physical schemas of files seen, see duck_footer.c. */
+struct sl_duck_footers {
+    struct sl_arena arena;
+    struct sl_map files;   /* "size path" → schema */
+    struct sl_map schemas; /* signature → schema */
+    size_t users;          /* checks under way */
+};
+
+struct sl_dataplane {
+    const silt_env *env;
+    const struct sl_dataplane_host *host;
+    struct sl_arena arena; /* option texts */
+    uint32_t threads;
+    const char *memory_limit;
+    const char *temp_dir;
+    const char *time_zone;
+    pthread_mutex_t lock;
+    struct sl_duck_db *db;                           /* guarded by lock; NULL when none is open */
+    struct sl_vec settings;                          /* guarded by lock; struct sl_duck_setting, texts in arena */
+    struct sl_duck_parts *parts;                     /* guarded by lock */
+    uint64_t decimals[SL_DECIMAL_MAX_PRECISION + 1]; /* guarded by lock; bit s of [p]: decimal(p,s) has its function */
+    uint64_t next_id;                                /* guarded by lock */
+    struct sl_duck_footers footers;                  /* guarded by lock */
+    struct sl_duck_watcher watcher;
+};
+
+/* ---- duck_open.c: the instance, its database, connections ---- */
+
+struct sl_duck_conn {
+    struct sl_dataplane *dp;
+    struct sl_duck_db *db;
+    duckdb_connection handle;
+};
+
+silt_status sl_duck_open(const silt_env *env, const struct sl_dataplane_options *options, struct sl_dataplane **out,
+                         silt_error *err);
+void sl_duck_close(struct sl_dataplane *dp);
+silt_status sl_duck_set_option(struct sl_dataplane *dp, struct sl_str name, struct sl_str value, silt_error *err);
+/* Opens the database if there is none alive. */
+silt_status sl_duck_connect(struct sl_dataplane *dp, struct sl_duck_conn *out, silt_error *err);
+void sl_duck_disconnect(struct sl_duck_conn *conn); /* safe on a zeroed one */
+uint64_t sl_duck_next_id(struct sl_dataplane *dp);
+
+/* ---- duck_run.c: running statements ---- */
+
+struct sl_duck_run {
+    struct sl_str sql;
+    const struct sl_dataplane_params *params; /* or NULL */
+    bool streaming;
+};
+/* *out is destroyed by the caller, also after a failure (it is zeroed first). */
+silt_status sl_duck_run(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_run *run,
+                        duckdb_result *out, silt_error *err);
+/* A statement of our own making, materialised. */
+silt_status sl_duck_exec(struct sl_duck_conn *conn, const silt_call *call, const struct sl_buf *sql, duckdb_result *out,
+                         silt_error *err);
+silt_status sl_duck_prepare(struct sl_duck_conn *conn, struct sl_str sql, duckdb_prepared_statement *out,
+                            silt_error *err);
+/* Next chunk (owned by the caller), NULL at the end; interruptible. */
+silt_status sl_duck_fetch(struct sl_duck_conn *conn, const silt_call *call, duckdb_result *result,
+                          duckdb_data_chunk *out, silt_error *err);
+
+/* ---- duck_params.c ---- */
+silt_status sl_duck_bind(struct sl_duck_conn *conn, duckdb_prepared_statement stmt,
+                         const struct sl_dataplane_params *params, silt_error *err);
+
+/* ---- duck_error.c ---- */
+
+/*
+ * Fills err from DuckDB's text of an error (JSON or plain). sql is what was run, for positions; call is asked why an
+ * interrupt came. A fatal error marks the connection's database dead. Never returns SILT_OK.
+ */
+silt_status sl_duck_fail(struct sl_duck_conn *conn, const silt_call *call, struct sl_str sql, const char *text,
+                         silt_error *err);
+
+/* ---- duck_watch.c ---- */
+
+struct sl_duck_watch {
+    struct sl_duck_watch *next;
+    const silt_call *call;
+    duckdb_connection handle;
+    bool listed;
+};
+void sl_duck_watcher_init(struct sl_duck_watcher *watcher);
+void sl_duck_watcher_stop(struct sl_duck_watcher *watcher);
+/* Until the end of the watch the call's cancellation or deadline interrupts the connection. */
+silt_status sl_duck_watch_begin(struct sl_duck_conn *conn, const silt_call *call, struct sl_duck_watch *watch,
+                                silt_error *err);
+void sl_duck_watch_end(struct sl_duck_conn *conn, struct sl_duck_watch *watch);
+
+/* ---- duck_result.c: results as Arrow ---- */
+
+/* A connection, its result and how to turn it into Arrow. */
+struct sl_duck_reader {
+    struct sl_duck_conn conn;
+    silt_call call; /* a copy; has_call tells if it counts */
+    bool has_call;
+    duckdb_result result;
+    duckdb_arrow_options arrow;
+};
+silt_status sl_duck_reader_open(struct sl_dataplane *dp, const silt_call *call, const struct sl_duck_run *run,
+                                struct sl_duck_reader *out, silt_error *err);
+void sl_duck_reader_close(struct sl_duck_reader *reader); /* safe on a zeroed one */
+silt_status sl_duck_reader_schema(struct sl_duck_reader *reader, struct ArrowSchema *out, silt_error *err);
+/* batch->release stays NULL at the end. */
+silt_status sl_duck_reader_next(struct sl_duck_reader *reader, struct ArrowArray *batch, silt_error *err);
+/* Moves the reader into a stream. */
+silt_status sl_duck_reader_stream(struct sl_duck_reader *reader, struct ArrowArrayStream *out, silt_error *err);
+const silt_call *sl_duck_reader_call(const struct sl_duck_reader *reader);
+
+/* ---- duck_query.c: parse, describe, query ---- */
+
+silt_status sl_duck_parse(struct sl_dataplane *dp, struct sl_str sql, struct sl_buf *json, silt_error *err);
+silt_status sl_duck_describe(struct sl_dataplane *dp, struct sl_str sql, const struct sl_dataplane_params *params,
+                             struct ArrowSchema *out, silt_error *err);
+silt_status sl_duck_query(struct sl_dataplane *dp, const silt_call *call, struct sl_str sql,
+                          const struct sl_dataplane_params *params, struct ArrowArrayStream *out, silt_error *err);
+
+/* ---- duck_sql.c: pieces of SQL ---- */
+
+void sl_duck_put_ident(struct sl_buf *sql, struct sl_str name);
+void sl_duck_put_text(struct sl_buf *sql, struct sl_str text);
+/* DuckDB's type of a Delta type; SILT_EUNSUPPORTED for VARIANT. */
+silt_status sl_duck_put_type(struct sl_buf *sql, const struct silt_type *type, silt_error *err);
+/* "['a','b']" */
+void sl_duck_put_list(struct sl_buf *sql, const char *const *texts, size_t n);
+
+/* One string cell of a chunk, absent view for NULL; valid as long as the chunk. */
+struct sl_str sl_duck_cell_str(duckdb_data_chunk chunk, idx_t column, idx_t row);
+bool sl_duck_cell_i64(duckdb_data_chunk chunk, idx_t column, idx_t row, int64_t *out); /* BIGINT; false for NULL */
+bool sl_duck_cell_bool(duckdb_data_chunk chunk, idx_t column, idx_t row);              /* false for NULL */
+
+/* ---- duck_files.c: files that DuckDB can open ---- */
+
+struct sl_duck_source {
+    const char *path;       /* as the store knows it */
+    const char *local_path; /* or NULL */
+    int64_t size_bytes;     /* -1 if not known */
+};
+/* Local names of sources; what a store without local paths holds is copied into a temporary folder. */
+struct sl_duck_files {
+    struct sl_dataplane *dp;
+    struct sl_arena arena;
+    const char **local;
+    const struct sl_duck_source *sources; /* a copy */
+    size_t n;
+    char *temp_dir; /* in the arena; NULL if nothing was copied */
+};
+silt_status sl_duck_files_open(struct sl_dataplane *dp, const silt_call *call, silt_storage *storage,
+                               const struct sl_duck_source *sources, size_t n, struct sl_duck_files *out,
+                               silt_error *err);
+void sl_duck_files_close(struct sl_duck_files *files); /* safe on a zeroed one */
+/* A new folder <parent>/<prefix><uuid>, path in the arena. */
+silt_status sl_duck_make_dir(struct sl_dataplane *dp, struct sl_arena *arena, const char *parent, const char *prefix,
+                             char **out, silt_error *err);
+/* Creates a folder and those above it. */
+silt_status sl_duck_make_dirs(struct sl_dataplane *dp, const char *path, silt_error *err);
+/* Removes a folder and all in it, as far as it can be done. */
+void sl_duck_remove_dir(struct sl_dataplane *dp, const char *path);
+
+/* ---- duck_footer.c: physical types against the wanted ones ---- */
+
+/*
+ * SILT_ESCHEMA if a file holds a column whose type cannot be read as the wanted type without changing values. fields are
+ * physical; SILT_ENOTFOUND for a missing file.
+ */
+silt_status sl_duck_check_files(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_files *files,
+                                const struct silt_type *wanted, bool match_by_field_id, silt_error *err);
+void sl_duck_footers_init(struct sl_duck_footers *footers, const silt_env *env);
+void sl_duck_footers_release(struct sl_duck_footers *footers);
+
+/* ---- duck_part.c: partition values as functions of file_index ---- */
+
+/* Values of n_files x n_columns, registered under an id that SQL text names. */
+struct sl_duck_parts_input {
+    const silt_value *const *values; /* [file], each with n_columns values */
+    size_t n_files;
+    size_t n_columns;
+    const struct silt_type *const *types; /* [column]; NULL: no column of the scan, its values are not looked at */
+};
+silt_status sl_duck_parts_new(struct sl_dataplane *dp, const struct sl_duck_parts_input *input,
+                              struct sl_duck_parts **out, silt_error *err);
+void sl_duck_parts_drop(struct sl_dataplane *dp, struct sl_duck_parts *parts); /* NULL is legal */
+/* Appends the call of the function that gives column `column` of the parts, of this type. */
+silt_status sl_duck_parts_put(struct sl_duck_conn *conn, struct sl_buf *sql, const struct sl_duck_parts *parts,
+                              size_t column, const struct silt_type *type, silt_error *err);
+/* Registers the functions in a database that was just opened. */
+bool sl_duck_parts_register(struct sl_dataplane *dp, duckdb_connection handle);
+
+/* ---- duck_text.c: silt_partition_text(any): partition values as the log spells them ---- */
+bool sl_duck_text_register(struct sl_dataplane *dp, duckdb_connection handle);
+
+/* ---- duck_scan.c ---- */
+
+/* "read_parquet([…], schema=map{…})" for these columns; aliases[i] is the name that column i gets. */
+struct sl_duck_table {
+    const char *const *files;
+    size_t n_files;
+    const struct silt_field *fields; /* physical */
+    const struct sl_str *aliases;
+    size_t n_fields;
+    const bool *skip; /* columns that are not in the files, NULL: none */
+    bool match_by_field_id;
+};
+silt_status sl_duck_put_table(struct sl_buf *sql, const struct sl_duck_table *table, silt_error *err);
+
+silt_status sl_duck_scan_open(struct sl_dataplane *dp, const silt_scan_plan *plan, struct sl_dataplane_scan **out,
+                              struct sl_buf *sql, silt_error *err);
+void sl_duck_scan_close(struct sl_dataplane *dp, struct sl_dataplane_scan *scan);
+/* The whole scan as a stream: parquet->scan. */
+silt_status sl_duck_scan(void *impl, const silt_call *call, const silt_scan_plan *plan, struct ArrowArrayStream *out,
+                         silt_error *err);
+
+/* ---- duck_read.c ---- */
+silt_status sl_duck_read(void *impl, const silt_call *call, const silt_parquet_read *request,
+                         struct ArrowArrayStream *out, silt_error *err);
+
+/* ---- duck_rows.c: an Arrow stream as a table ---- */
+
+struct sl_duck_rows {
+    char name[40];                 /* of the view to select from, no quotes needed */
+    struct ArrowArrayStream outer; /* what DuckDB pulls */
+    struct sl_duck_rows_source *source;
+};
+/* Consumes `in` in every case. The view lives on the connection's database until closed. */
+silt_status sl_duck_rows_open(struct sl_duck_conn *conn, const silt_call *call, struct ArrowArrayStream *in,
+                              struct sl_duck_rows *out, silt_error *err);
+void sl_duck_rows_close(struct sl_duck_conn *conn, struct sl_duck_rows *rows); /* safe on a zeroed one */
+/* If the source itself failed: its error instead of DuckDB's text about it. Returns `status` else. */
+silt_status sl_duck_rows_error(const struct sl_duck_rows *rows, silt_status status, silt_error *err);
+
+/* ---- duck_filter.c ---- */
+silt_status sl_duck_filter(void *impl, const silt_call *call, struct ArrowArrayStream *in, const silt_expr *predicate,
+                           struct ArrowArrayStream *out, silt_error *err);
+
+/* ---- duck_cast.c: store assignment ---- */
+
+/* Appends the expression that turns `value` (SQL text) of DuckDB type `from` into `to`. */
+silt_status sl_duck_put_cast(struct sl_buf *sql, struct sl_str value, duckdb_logical_type from,
+                             const struct silt_field *to, silt_error *err);
+
+/* ---- duck_write.c ---- */
+silt_status sl_duck_write(void *impl, const silt_call *call, const silt_parquet_write *request,
+                          struct ArrowArrayStream *rows, silt_error *err);
+silt_status sl_duck_write_query(struct sl_dataplane *dp, const silt_call *call, struct sl_str sql,
+                                const struct sl_dataplane_params *params, const silt_parquet_write *request,
+                                silt_error *err);
+
+#endif

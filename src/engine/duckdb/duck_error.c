@@ -1,0 +1,251 @@
+/*
+ * DuckDB's errors as silt's. The database runs with errors_as_json, so that the kind, the position and the names come apart;
+ * what arrives before or outside a statement is plain text ("Kind Error: message") and is taken apart here as well.
+ *
+ * A message raised by SQL's error() that begins with "[CLASS] " keeps that class: this is how checks that are written into
+ * a query (NOT NULL, constraints) report themselves.
+ */
+#include "duck.h"
+
+#include <limits.h>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "json/json.h"
+
+struct kind_row {
+    const char *kind;
+    silt_status status;
+    const char *code;
+};
+
+static const struct kind_row KINDS[] = {
+    {"Conversion", SILT_ESCHEMA, "CAST_INVALID_INPUT"},
+    {"Out of Range", SILT_ESCHEMA, "ARITHMETIC_OVERFLOW"},
+    {"Decimal", SILT_ESCHEMA, "ARITHMETIC_OVERFLOW"},
+    {"Divide by Zero", SILT_ESCHEMA, "DIVIDE_BY_ZERO"},
+    {"Mismatch Type", SILT_ESCHEMA, "DATATYPE_MISMATCH"},
+    {"Invalid type", SILT_ESCHEMA, "DATATYPE_MISMATCH"},
+    {"Invalid Type", SILT_ESCHEMA, "DATATYPE_MISMATCH"},
+    {"Parser", SILT_ESYNTAX, "PARSE_SYNTAX_ERROR"},
+    {"Syntax", SILT_ESYNTAX, "PARSE_SYNTAX_ERROR"},
+    {"Binder", SILT_ESYNTAX, "UNRESOLVED_EXPRESSION"},
+    {"Catalog", SILT_ESYNTAX, "UNRESOLVED_NAME"},
+    {"Expression", SILT_ESYNTAX, "UNRESOLVED_EXPRESSION"},
+    {"Parameter Not Resolved", SILT_ESYNTAX, "UNBOUND_SQL_PARAMETER"},
+    {"Parameter Not Allowed", SILT_ESYNTAX, "UNBOUND_SQL_PARAMETER"},
+    {"Not implemented", SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE"},
+    {"Missing Extension", SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE"},
+    {"Extension Autoloading", SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE"},
+    {"Permission", SILT_EACCESS, NULL},
+    {"Constraint", SILT_ECONSTRAINT, NULL},
+    {"Out of Memory", SILT_ENOMEM, "OUT_OF_MEMORY"},
+};
+
+/* An error taken apart; views into the JSON document or the text. */
+struct fault {
+    struct sl_str kind;
+    struct sl_str message;
+    struct sl_str subtype;
+    struct sl_str object; /* kind of a missing catalog entry */
+    int64_t position;     /* -1 if none */
+};
+
+static struct sl_str member_text(const sl_json *object, const char *key)
+{
+    struct sl_str text = {NULL, 0};
+    (void)sl_json_to_str(sl_json_member(object, key), &text); /* stays absent if it is not there */
+    return text;
+}
+
+static void read_json(const sl_json *root, struct fault *fault)
+{
+    fault->kind = member_text(root, "exception_type");
+    fault->message = member_text(root, "exception_message");
+    fault->subtype = member_text(root, "error_subtype");
+    fault->object = member_text(root, "type");
+    const struct sl_str position = member_text(root, "position");
+    if (position.ptr == NULL || !sl_str_to_i64(position, &fault->position)) {
+        fault->position = -1;
+    }
+}
+
+static void read_plain(struct sl_str text, struct fault *fault)
+{
+    const struct sl_str mark = SL_STR(" Error: ");
+    const size_t at = sl_str_find(text, mark);
+    if (at != SIZE_MAX && at < 40) {
+        fault->kind = sl_str_sub(text, 0, at);
+        fault->message = sl_str_sub(text, at + mark.len, text.len);
+    } else {
+        fault->message = text;
+    }
+}
+
+/* The first line: what follows are excerpts of the query and advice about DuckDB's own options. */
+static struct sl_str first_line(struct sl_str text)
+{
+    const size_t end = sl_str_find(text, SL_STR("\n"));
+    return sl_str_trim(end == SIZE_MAX ? text : sl_str_sub(text, 0, end));
+}
+
+static bool contains(struct sl_str text, const char *part)
+{
+    return sl_str_find(text, sl_str_from(part)) != SIZE_MAX;
+}
+
+/* "[SOME_CLASS] text" → class into code, the text returned. */
+static struct sl_str split_class(struct sl_str message, char code[SILT_ERROR_CODE_SIZE])
+{
+    code[0] = '\0';
+    if (message.len < 3 || message.ptr[0] != '[') {
+        return message;
+    }
+    const size_t end = sl_str_find(message, SL_STR("] "));
+    if (end == SIZE_MAX || end - 1 >= SILT_ERROR_CODE_SIZE || end < 2) {
+        return message;
+    }
+    for (size_t i = 1; i < end; i++) {
+        const char c = message.ptr[i];
+        if (!((c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.')) {
+            return message;
+        }
+    }
+    memcpy(code, message.ptr + 1, end - 1);
+    code[end - 1] = '\0';
+    return sl_str_sub(message, end + 2, message.len);
+}
+
+static const char *refine_code(const struct fault *fault, const char *code)
+{
+    if (sl_str_eq_c(fault->subtype, "COLUMN_NOT_FOUND")) {
+        return "UNRESOLVED_COLUMN";
+    }
+    if (sl_str_eq_c(fault->subtype, "MISSING_ENTRY")) {
+        if (sl_str_eq_c(fault->object, "Table") || sl_str_eq_c(fault->object, "View")) {
+            return "TABLE_OR_VIEW_NOT_FOUND";
+        }
+        return contains(fault->object, "Function") ? "UNRESOLVED_ROUTINE" : code;
+    }
+    return code;
+}
+
+/* The path in quotes that a message about a file names, else absent. */
+static struct sl_str quoted_path(struct sl_str message)
+{
+    const size_t begin = sl_str_find(message, SL_STR("\""));
+    if (begin == SIZE_MAX) {
+        return (struct sl_str){NULL, 0};
+    }
+    const struct sl_str rest = sl_str_sub(message, begin + 1, message.len);
+    const size_t end = sl_str_find(rest, SL_STR("\""));
+    return end == SIZE_MAX ? (struct sl_str){NULL, 0} : sl_str_sub(rest, 0, end);
+}
+
+static silt_status fail_io(const struct fault *fault, silt_error *err)
+{
+    const struct sl_str message = first_line(fault->message);
+    silt_status status = SILT_EIO;
+    if (contains(message, "No files found that match") || contains(message, "No such file or directory")) {
+        const struct sl_str path = quoted_path(message);
+        if (path.ptr != NULL) {
+            status = sl_fail(err, SILT_ENOTFOUND, "DELTA_FILE_NOT_FOUND",
+                             "data file %.*s is not there, although the table's log names it", SL_FMT(path));
+            if (err != NULL) {
+                char text[SILT_ERROR_PATH_SIZE];
+                const size_t keep = path.len < sizeof(text) - 1 ? path.len : sizeof(text) - 1;
+                memcpy(text, path.ptr + (path.len - keep), keep);
+                text[keep] = '\0';
+                sl_error_path(err, text);
+            }
+            return status;
+        }
+        status = SILT_ENOTFOUND;
+    } else if (contains(message, "No space left")) {
+        status = SILT_ENOSPACE;
+    } else if (contains(message, "Permission denied")) {
+        status = SILT_EACCESS;
+    }
+    return sl_fail(err, status, NULL, "%.*s", SL_FMT(message));
+}
+
+static silt_status fail_interrupt(struct sl_duck_conn *conn, const silt_call *call, silt_error *err)
+{
+    SL_TRY(sl_call_check(conn->dp->env, call, err));
+    return sl_fail(err, SILT_ECANCELLED, NULL, "the statement was interrupted");
+}
+
+static silt_status fail_input(const struct fault *fault, silt_error *err)
+{
+    char code[SILT_ERROR_CODE_SIZE];
+    const struct sl_str message = split_class(first_line(fault->message), code);
+    if (code[0] != '\0') {
+        const bool shape = strncmp(code, "CAST_", 5) == 0 || strncmp(code, "ARITHMETIC_", 11) == 0;
+        return sl_fail(err, shape ? SILT_ESCHEMA : SILT_ECONSTRAINT, code, "%.*s", SL_FMT(message));
+    }
+    if (contains(message, "magic bytes") || contains(message, "to be a Parquet file") ||
+        contains(message, "TProtocol") || contains(message, "footer")) {
+        return sl_fail(err, SILT_ECORRUPT, NULL, "%.*s", SL_FMT(message));
+    }
+    return sl_fail(err, SILT_EENGINE, "INVALID_INPUT", "%.*s", SL_FMT(message));
+}
+
+static void set_position(const struct fault *fault, struct sl_str sql, silt_error *err)
+{
+    if (fault->position < 0) {
+        return;
+    }
+    size_t at = (size_t)fault->position;
+    /* The parser counts characters, all later stages bytes. */
+    if (sl_str_eq_c(fault->kind, "Parser")) {
+        at = sl_utf8_prefix(sql, at);
+    }
+    if (at <= sql.len && at <= INT32_MAX) {
+        sl_error_position(err, at);
+    }
+}
+
+static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, const struct fault *fault,
+                              silt_error *err)
+{
+    if (sl_str_eq_c(fault->kind, "FATAL")) {
+        atomic_store(&conn->db->dead, true);
+    }
+    if (sl_str_eq_c(fault->kind, "INTERRUPT")) {
+        return fail_interrupt(conn, call, err);
+    }
+    if (sl_str_eq_c(fault->kind, "IO")) {
+        return fail_io(fault, err);
+    }
+    if (sl_str_eq_c(fault->kind, "Invalid Input")) {
+        return fail_input(fault, err);
+    }
+    const struct sl_str message = first_line(fault->message);
+    for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
+        if (sl_str_eq_c(fault->kind, KINDS[i].kind)) {
+            return sl_fail(err, KINDS[i].status, refine_code(fault, KINDS[i].code), "%.*s", SL_FMT(message));
+        }
+    }
+    return sl_fail(err, SILT_EENGINE, NULL, "%.*s%s%.*s", SL_FMT(fault->kind), fault->kind.len > 0 ? ": " : "",
+                   SL_FMT(message));
+}
+
+silt_status sl_duck_fail(struct sl_duck_conn *conn, const silt_call *call, struct sl_str sql, const char *text,
+                         silt_error *err)
+{
+    struct fault fault = {.position = -1};
+    struct sl_json_doc *doc = NULL;
+    struct sl_str view = sl_str_from(text != NULL ? text : "no message");
+    const size_t brace = sl_str_find(view, SL_STR("{\"exception_type\""));
+    if (brace != SIZE_MAX && brace < 64 &&
+        sl_json_parse(conn->dp->env, sl_str_sub(view, brace, view.len), &doc, NULL) == SILT_OK) {
+        read_json(sl_json_root(doc), &fault);
+    } else {
+        read_plain(view, &fault);
+    }
+    const silt_status status = fail_fault(conn, call, &fault, err);
+    set_position(&fault, sql, err);
+    sl_json_free(doc);
+    return status;
+}

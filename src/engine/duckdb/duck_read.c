@@ -1,0 +1,249 @@
+/*
+ * The Parquet handler's read: data files and checkpoints as Arrow, in exactly the wanted types.
+ *
+ * Each file is a query of its own with a materialised result, started when the one before it is used up: batches then never mix
+ * files, rows keep their order, and a checkpoint's row groups are read by all threads (a streaming result would serialise them).
+ * One owner a stream.
+ */
+#include "duck.h"
+
+#include "base/alloc.h"
+#include "base/arrow.h"
+#include "base/error.h"
+#include "expr/expr.h"
+
+struct read {
+    struct sl_dataplane *dp;
+    silt_storage *storage;
+    silt_call call;
+    bool has_call;
+    struct sl_arena arena;
+    struct sl_duck_source *files;
+    size_t n_files;
+    silt_schema *schema;
+    bool match_by_field_id;
+    bool with_file_index;
+    bool with_row_index;
+    silt_expr *predicate;
+    size_t next_file;
+    struct sl_duck_files opened; /* the file that is read now */
+    struct sl_duck_reader reader;
+    bool reading;
+};
+
+static const silt_call *call_of(const struct read *read)
+{
+    return read->has_call ? &read->call : NULL;
+}
+
+static void close_read(void *ctx)
+{
+    struct read *read = ctx;
+    const silt_env *env = read->dp->env;
+    sl_duck_reader_close(&read->reader);
+    sl_duck_files_close(&read->opened);
+    silt_expr_unref(read->predicate);
+    silt_schema_unref(read->schema);
+    sl_arena_release(&read->arena);
+    sl_release(env, read, sizeof(*read));
+}
+
+static bool is_wanted(void *ctx, const struct sl_str *path, size_t path_len)
+{
+    const struct read *read = ctx;
+    return path_len > 0 && sl_type_find(&read->schema->root, path[0], NULL) != NULL;
+}
+
+/* Columns are put by position under names of their own, so that names of virtual columns and of data never meet. */
+static silt_status put_columns(const struct read *read, size_t file, const struct sl_str *aliases, struct sl_buf *sql,
+                               silt_error *err)
+{
+    const struct silt_type *root = &read->schema->root;
+    sl_buf_put_c(sql, "SELECT ");
+    for (size_t i = 0; i < root->n_fields; i++) {
+        sl_buf_put_c(sql, i == 0 ? "" : ", ");
+        if (read->n_files == 0) {
+            sl_buf_put_c(sql, "NULL::");
+            SL_TRY(sl_duck_put_type(sql, root->fields[i].type, err));
+        } else {
+            sl_duck_put_ident(sql, aliases[i]);
+        }
+        sl_buf_put_c(sql, " AS ");
+        sl_duck_put_ident(sql, root->fields[i].name);
+    }
+    if (read->with_file_index) {
+        sl_buf_put_c(sql, root->n_fields > 0 ? ", " : "");
+        sl_buf_printf(sql, "%zu::BIGINT AS _silt_file_index", file);
+    }
+    if (read->with_row_index) {
+        sl_buf_put_c(sql, root->n_fields > 0 || read->with_file_index ? ", " : "");
+        sl_buf_put_c(sql,
+                     read->n_files == 0 ? "NULL::BIGINT AS _silt_row_index" : "file_row_number AS _silt_row_index");
+    }
+    return SILT_OK;
+}
+
+/* The query for one file; for no file at all a query without rows. */
+static silt_status put_query(struct read *read, size_t file, struct sl_buf *sql, silt_error *err)
+{
+    const struct silt_type *root = &read->schema->root;
+    struct sl_arena arena;
+    sl_arena_init(&arena, read->dp->env);
+    silt_status status = SILT_OK;
+    struct sl_str *aliases = sl_arena_alloc_array(&arena, root->n_fields, sizeof(*aliases));
+    if (aliases == NULL) {
+        status = sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < root->n_fields && status == SILT_OK; i++) {
+        aliases[i] = sl_str_from(sl_arena_printf(&arena, "silt column %zu", i));
+        status = aliases[i].ptr != NULL ? SILT_OK : sl_fail_nomem(err);
+    }
+    const bool filtered = read->predicate != NULL && read->n_files > 0;
+    if (status == SILT_OK) {
+        sl_buf_put_c(sql, filtered ? "SELECT * FROM (" : "");
+        status = put_columns(read, file, aliases, sql, err);
+    }
+    if (status == SILT_OK && read->n_files > 0) {
+        const struct sl_duck_table table = {.files = read->opened.local,
+                                            .n_files = 1,
+                                            .fields = root->fields,
+                                            .aliases = aliases,
+                                            .n_fields = root->n_fields,
+                                            .match_by_field_id = read->match_by_field_id};
+        sl_buf_put_c(sql, " FROM ");
+        status = sl_duck_put_table(sql, &table, err);
+    } else if (status == SILT_OK) {
+        sl_buf_put_c(sql, " WHERE false");
+    }
+    if (status == SILT_OK && filtered) {
+        sl_buf_put_c(sql, ") WHERE ");
+        status = sl_expr_print_duckdb(sql, read->predicate->root, err);
+    }
+    sl_arena_release(&arena);
+    return status == SILT_OK ? sl_buf_status(sql, err) : status;
+}
+
+static silt_status check_file(struct read *read, silt_error *err)
+{
+    struct sl_duck_conn conn;
+    SL_TRY(sl_duck_connect(read->dp, &conn, err));
+    const silt_status status = sl_duck_check_files(&conn, call_of(read), &read->opened, &read->schema->root,
+                                                   read->match_by_field_id, err);
+    sl_duck_disconnect(&conn);
+    return status;
+}
+
+static silt_status open_next(struct read *read, silt_error *err)
+{
+    sl_duck_reader_close(&read->reader);
+    sl_duck_files_close(&read->opened);
+    read->reading = false;
+    if (read->n_files > 0) {
+        SL_TRY(sl_duck_files_open(read->dp, call_of(read), read->storage, &read->files[read->next_file], 1,
+                                  &read->opened, err));
+        SL_TRY(check_file(read, err));
+    }
+    struct sl_buf sql;
+    sl_buf_init(&sql, read->dp->env);
+    silt_status status = put_query(read, read->next_file, &sql, err);
+    if (status == SILT_OK) {
+        const struct sl_duck_run run = {.sql = sl_buf_view(&sql)};
+        status = sl_duck_reader_open(read->dp, call_of(read), &run, &read->reader, err);
+    }
+    sl_buf_release(&sql);
+    if (status == SILT_OK) {
+        read->reading = true;
+        read->next_file++;
+    }
+    return status;
+}
+
+static silt_status read_schema(void *ctx, struct ArrowSchema *out, silt_error *err)
+{
+    struct read *read = ctx;
+    *out = (struct ArrowSchema){0};
+    if (!read->reading) {
+        SL_TRY(open_next(read, err));
+    }
+    return sl_duck_reader_schema(&read->reader, out, err);
+}
+
+static silt_status read_next(void *ctx, struct ArrowArray *batch, silt_error *err)
+{
+    struct read *read = ctx;
+    *batch = (struct ArrowArray){0};
+    for (;;) {
+        if (read->reading) {
+            SL_TRY(sl_duck_reader_next(&read->reader, batch, err));
+            if (batch->release != NULL) {
+                return SILT_OK;
+            }
+        }
+        if (read->next_file >= read->n_files) {
+            return SILT_OK;
+        }
+        SL_TRY(open_next(read, err));
+    }
+}
+
+static silt_status copy_request(struct read *read, const silt_parquet_read *request, silt_error *err)
+{
+    read->storage = request->storage;
+    read->n_files = request->n_files;
+    read->match_by_field_id = request->match_by_field_id;
+    read->with_file_index = request->with_file_index;
+    read->with_row_index = request->with_row_index;
+    read->schema = silt_schema_ref(request->schema);
+    read->files = sl_arena_alloc_array(&read->arena, request->n_files, sizeof(*read->files));
+    if (read->files == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < request->n_files; i++) {
+        const silt_parquet_file *file = &request->files[i];
+        struct sl_duck_source *copy = &read->files[i];
+        copy->size_bytes = file->size_bytes;
+        copy->path = sl_arena_strdup(&read->arena, sl_str_from(file->path));
+        copy->local_path = file->local_path != NULL ? sl_arena_strdup(&read->arena, sl_str_from(file->local_path))
+                                                    : NULL;
+        if (copy->path == NULL || (file->local_path != NULL && copy->local_path == NULL)) {
+            return sl_fail_nomem(err);
+        }
+    }
+    /* Only a hint: left out when it asks for what is not read. */
+    if (request->predicate != NULL && sl_expr_columns_all(request->predicate->root, is_wanted, read)) {
+        read->predicate = silt_expr_ref(request->predicate);
+    }
+    return SILT_OK;
+}
+
+silt_status sl_duck_read(void *impl, const silt_call *call, const silt_parquet_read *request,
+                         struct ArrowArrayStream *out, silt_error *err)
+{
+    static const struct sl_arrow_source source = {read_schema, read_next, close_read};
+    struct sl_dataplane *dp = impl;
+    *out = (struct ArrowArrayStream){0};
+    if (request->schema->root.n_fields == 0 && !request->with_file_index && !request->with_row_index) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a read must ask for a column");
+    }
+    struct read *read = sl_alloc_zero(dp->env, sizeof(*read));
+    if (read == NULL) {
+        return sl_fail_nomem(err);
+    }
+    read->dp = dp;
+    sl_arena_init(&read->arena, dp->env);
+    if (call != NULL) {
+        read->call = *call;
+        read->call.progress = NULL;
+        read->has_call = true;
+    }
+    silt_status status = copy_request(read, request, err);
+    if (status == SILT_OK) {
+        /* The first file is opened now, so that what is wrong with it is told by the call itself. */
+        status = open_next(read, err);
+    }
+    if (status != SILT_OK) {
+        close_read(read);
+        return status;
+    }
+    return sl_arrow_stream_new(dp->env, &source, read, out, err);
+}

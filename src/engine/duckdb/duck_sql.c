@@ -1,0 +1,121 @@
+/*
+ * Pieces of SQL text and cells of result chunks. Pure; any thread.
+ */
+#include "duck.h"
+
+#include "base/error.h"
+
+static void put_quoted(struct sl_buf *sql, struct sl_str text, char quote)
+{
+    sl_buf_put_char(sql, quote);
+    size_t begin = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == quote) {
+            sl_buf_put(sql, text.ptr + begin, i + 1 - begin);
+            sl_buf_put_char(sql, quote);
+            begin = i + 1;
+        }
+    }
+    sl_buf_put(sql, text.ptr + begin, text.len - begin);
+    sl_buf_put_char(sql, quote);
+}
+
+void sl_duck_put_ident(struct sl_buf *sql, struct sl_str name)
+{
+    put_quoted(sql, name, '"');
+}
+
+void sl_duck_put_text(struct sl_buf *sql, struct sl_str text)
+{
+    put_quoted(sql, text, '\'');
+}
+
+void sl_duck_put_list(struct sl_buf *sql, const char *const *texts, size_t n)
+{
+    sl_buf_put_char(sql, '[');
+    for (size_t i = 0; i < n; i++) {
+        sl_buf_put_c(sql, i == 0 ? "" : ",");
+        sl_duck_put_text(sql, sl_str_from(texts[i]));
+    }
+    sl_buf_put_char(sql, ']');
+}
+
+static silt_status put_struct(struct sl_buf *sql, const struct silt_type *type, silt_error *err)
+{
+    sl_buf_put_c(sql, "STRUCT(");
+    for (size_t i = 0; i < type->n_fields; i++) {
+        sl_buf_put_c(sql, i == 0 ? "" : ", ");
+        sl_duck_put_ident(sql, type->fields[i].name);
+        sl_buf_put_char(sql, ' ');
+        SL_TRY(sl_duck_put_type(sql, type->fields[i].type, err));
+    }
+    sl_buf_put_char(sql, ')');
+    return SILT_OK;
+}
+
+/* Recursion is bounded: schemas are limited to SL_SCHEMA_MAX_DEPTH when they are built. */
+silt_status sl_duck_put_type(struct sl_buf *sql, const struct silt_type *type, silt_error *err)
+{
+    switch (type->kind) {
+    case SILT_TYPE_VOID: sl_buf_put_c(sql, "INTEGER"); return SILT_OK; /* always NULL: any type will do */
+    case SILT_TYPE_BOOLEAN: sl_buf_put_c(sql, "BOOLEAN"); return SILT_OK;
+    case SILT_TYPE_BYTE: sl_buf_put_c(sql, "TINYINT"); return SILT_OK;
+    case SILT_TYPE_SHORT: sl_buf_put_c(sql, "SMALLINT"); return SILT_OK;
+    case SILT_TYPE_INTEGER: sl_buf_put_c(sql, "INTEGER"); return SILT_OK;
+    case SILT_TYPE_LONG: sl_buf_put_c(sql, "BIGINT"); return SILT_OK;
+    case SILT_TYPE_FLOAT: sl_buf_put_c(sql, "FLOAT"); return SILT_OK;
+    case SILT_TYPE_DOUBLE: sl_buf_put_c(sql, "DOUBLE"); return SILT_OK;
+    case SILT_TYPE_DECIMAL: sl_buf_printf(sql, "DECIMAL(%u,%u)", type->precision, type->scale); return SILT_OK;
+    case SILT_TYPE_STRING: sl_buf_put_c(sql, "VARCHAR"); return SILT_OK;
+    case SILT_TYPE_BINARY: sl_buf_put_c(sql, "BLOB"); return SILT_OK;
+    case SILT_TYPE_DATE: sl_buf_put_c(sql, "DATE"); return SILT_OK;
+    case SILT_TYPE_TIMESTAMP: sl_buf_put_c(sql, "TIMESTAMP WITH TIME ZONE"); return SILT_OK;
+    case SILT_TYPE_TIMESTAMP_NTZ: sl_buf_put_c(sql, "TIMESTAMP"); return SILT_OK;
+    case SILT_TYPE_STRUCT: return put_struct(sql, type, err);
+    case SILT_TYPE_ARRAY:
+        SL_TRY(sl_duck_put_type(sql, type->element, err));
+        sl_buf_put_c(sql, "[]");
+        return SILT_OK;
+    case SILT_TYPE_MAP:
+        sl_buf_put_c(sql, "MAP(");
+        SL_TRY(sl_duck_put_type(sql, type->key, err));
+        sl_buf_put_c(sql, ", ");
+        SL_TRY(sl_duck_put_type(sql, type->element, err));
+        sl_buf_put_char(sql, ')');
+        return SILT_OK;
+    case SILT_TYPE_VARIANT: break;
+    }
+    return sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE", "columns of type variant are not supported");
+}
+
+static bool cell_is_null(duckdb_vector vector, idx_t row)
+{
+    uint64_t *validity = duckdb_vector_get_validity(vector);
+    return validity != NULL && !duckdb_validity_row_is_valid(validity, row);
+}
+
+struct sl_str sl_duck_cell_str(duckdb_data_chunk chunk, idx_t column, idx_t row)
+{
+    duckdb_vector vector = duckdb_data_chunk_get_vector(chunk, column);
+    if (cell_is_null(vector, row)) {
+        return (struct sl_str){NULL, 0};
+    }
+    duckdb_string_t *cell = (duckdb_string_t *)duckdb_vector_get_data(vector) + row;
+    return sl_str_make(duckdb_string_t_data(cell), duckdb_string_t_length(*cell));
+}
+
+bool sl_duck_cell_i64(duckdb_data_chunk chunk, idx_t column, idx_t row, int64_t *out)
+{
+    duckdb_vector vector = duckdb_data_chunk_get_vector(chunk, column);
+    if (cell_is_null(vector, row)) {
+        return false;
+    }
+    *out = ((int64_t *)duckdb_vector_get_data(vector))[row];
+    return true;
+}
+
+bool sl_duck_cell_bool(duckdb_data_chunk chunk, idx_t column, idx_t row)
+{
+    duckdb_vector vector = duckdb_data_chunk_get_vector(chunk, column);
+    return !cell_is_null(vector, row) && ((bool *)duckdb_vector_get_data(vector))[row];
+}

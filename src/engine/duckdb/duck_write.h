@@ -1,0 +1,70 @@
+/*
+ * The parts of a write: where files are staged, what a COPY wrote, and their statistics. Only duck_write.c, duck_copy.c,
+ * duck_split.c and duck_stats.c include this. One owner: the write.
+ */
+#ifndef SL_ENGINE_DUCKDB_DUCK_WRITE_H
+#define SL_ENGINE_DUCKDB_DUCK_WRITE_H
+
+#include "duck.h"
+
+/* A file that lies in the staging folder. */
+struct sl_duck_staged {
+    const char *local;
+    int64_t num_rows;
+    int64_t size_bytes;
+    silt_value *partition_values;   /* in the order of the request's partition columns */
+    struct sl_str *partition_texts; /* as the log spells them; absent: null */
+    silt_column_stats *stats;
+    size_t n_stats;
+};
+
+struct sl_duck_writing {
+    struct sl_duck_conn conn;
+    const silt_call *call;
+    const silt_parquet_write *request;
+    struct sl_arena arena;
+    size_t *partition_index; /* [partition column] place in the schema */
+    bool *is_partition;      /* [column of the schema] */
+    char *stage;             /* the staging folder */
+    struct sl_vec files;     /* struct sl_duck_staged */
+    bool splitting;          /* COPY answers are about pieces, whose partition is known */
+    struct sl_vec adopted;   /* const char *: full paths that have their final names */
+};
+
+/* What is written: the text of a query, or the name of a view over the caller's rows. */
+struct sl_duck_write_source {
+    struct sl_str sql;
+    const struct sl_dataplane_params *params; /* or NULL */
+};
+
+/* ---- duck_copy.c ---- */
+
+/* Codec of a request as DuckDB and file names spell it; SILT_EINVALID for an unknown one. */
+struct sl_duck_codec {
+    const char *name;   /* in the request */
+    const char *option; /* of COPY */
+    const char *suffix; /* of file names, with the dot before it */
+};
+silt_status sl_duck_find_codec(const char *name, const struct sl_duck_codec **out, silt_error *err);
+/* "(FORMAT parquet, … " without the closing bracket. */
+silt_status sl_duck_put_copy_options(struct sl_buf *sql, const silt_parquet_write *request, int64_t max_rows,
+                                     silt_error *err);
+/* Runs the source into the staging folder; fills w->files, without statistics. */
+silt_status sl_duck_copy(struct sl_duck_writing *w, const struct sl_duck_write_source *source, silt_error *err);
+/* Runs a COPY whose answer is RETURN_STATS rows, and adds a file for each that holds rows. */
+silt_status sl_duck_run_copy(struct sl_duck_writing *w, const struct sl_duck_run *run, silt_error *err);
+
+/* ---- duck_split.c ---- */
+
+/* Splits staged files that are much larger than the target, keeping their rows' order. */
+silt_status sl_duck_split(struct sl_duck_writing *w, silt_error *err);
+/* Whether the rows of a query are likely to need several files and their order does not matter. */
+silt_status sl_duck_is_large(struct sl_duck_writing *w, const struct sl_duck_write_source *source, bool *out,
+                             silt_error *err);
+
+/* ---- duck_stats.c ---- */
+
+/* Fills the statistics of all staged files from their footers. */
+silt_status sl_duck_collect_stats(struct sl_duck_writing *w, silt_error *err);
+
+#endif
