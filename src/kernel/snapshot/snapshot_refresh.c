@@ -1,0 +1,251 @@
+/*
+ * Refresh: a newer snapshot from an older one by reading the tail of the log only. What the older one knows of files is
+ * shared, not read again. A log that does not continue the snapshot's (replaced, or cleaned up so far that commits are
+ * missing) is loaded afresh. Any thread; the older snapshot is not changed.
+ */
+#include "kernel/snapshot/snapshot_int.h"
+
+#include "base/error.h"
+#include "kernel/log/list.h"
+#include "kernel/replay/file_key.h"
+
+/* What a listing from the snapshot's own version on says. */
+enum continuation {
+    LOG_UNCHANGED,
+    LOG_GREW,
+    LOG_DIFFERS /* load afresh */
+};
+
+static enum continuation judge_listing(const silt_snapshot *old, const struct sl_log_file *files, size_t n,
+                                       size_t *n_commits)
+{
+    const struct sl_log_segment *segment = &old->segment;
+    bool own_seen = false;
+    int64_t last = segment->version;
+    int64_t newest = segment->version; /* of any file */
+    *n_commits = 0;
+    for (size_t i = 0; i < n; i++) {
+        newest = files[i].version > newest ? files[i].version : newest;
+        if (files[i].kind != SL_LOG_COMMIT) {
+            continue;
+        }
+        if (files[i].version == segment->version) {
+            own_seen = true;
+            if (segment->has_commit_file && (files[i].size != segment->commit_file.size ||
+                                             files[i].modified_ms != segment->commit_file.modified_ms)) {
+                return LOG_DIFFERS;
+            }
+        } else if (files[i].version == last + 1) {
+            last++;
+            (*n_commits)++;
+        }
+    }
+    if (own_seen != segment->has_commit_file || newest > last) {
+        return LOG_DIFFERS;
+    }
+    return *n_commits > 0 ? LOG_GREW : LOG_UNCHANGED;
+}
+
+/* ---- the grown snapshot ---- */
+
+static bool copy_files(struct sl_arena *arena, const struct sl_log_file *from, size_t n, struct sl_log_file *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        to[i] = from[i];
+        to[i].name = sl_arena_copy(arena, from[i].name);
+        if (to[i].name.ptr == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The old segment with the new commits behind it. */
+static silt_status extend_segment(silt_snapshot *grown, const silt_snapshot *old, const struct sl_vec *listed,
+                                  size_t n_new, silt_error *err)
+{
+    const struct sl_log_segment *from = &old->segment;
+    const size_t n = from->n_commits + n_new;
+    struct sl_log_file *commits = sl_arena_alloc_array(&grown->arena, n, sizeof(*commits));
+    struct sl_log_file *checkpoint = NULL;
+    if (from->n_checkpoint > 0) {
+        checkpoint = sl_arena_alloc_array(&grown->arena, from->n_checkpoint, sizeof(*checkpoint));
+        if (checkpoint == NULL || !copy_files(&grown->arena, from->checkpoint, from->n_checkpoint, checkpoint)) {
+            return sl_fail_nomem(err);
+        }
+    }
+    if (commits == NULL || !copy_files(&grown->arena, from->commits, from->n_commits, commits)) {
+        return sl_fail_nomem(err);
+    }
+    size_t at = from->n_commits;
+    for (size_t i = 0; i < listed->len && at < n; i++) {
+        const struct sl_log_file *file = sl_vec_at(listed, i);
+        if (file->kind == SL_LOG_COMMIT && file->version > from->version) {
+            if (!copy_files(&grown->arena, file, 1, &commits[at])) {
+                return sl_fail_nomem(err);
+            }
+            at++;
+        }
+    }
+    grown->segment = (struct sl_log_segment){.version = commits[n - 1].version,
+                                             .checkpoint_version = from->checkpoint_version,
+                                             .checkpoint = checkpoint,
+                                             .n_checkpoint = from->n_checkpoint,
+                                             .commits = commits,
+                                             .n_commits = n,
+                                             .has_commit_file = true,
+                                             .commit_file = commits[n - 1]};
+    return SILT_OK;
+}
+
+struct growing {
+    silt_snapshot *snapshot;
+    struct sl_replay replay;
+    struct sl_file_set_builder tail;
+};
+
+static silt_status keep_add(void *ctx, const struct sl_add *add, silt_error *err)
+{
+    struct growing *growing = ctx;
+    return sl_file_set_add(&growing->tail, add, err);
+}
+
+static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *stop, silt_error *err)
+{
+    (void)stop;
+    struct growing *growing = ctx;
+    if (commit->version == growing->snapshot->segment.version && commit->commit_info != NULL) {
+        growing->snapshot->in_commit_timestamp = commit->commit_info->in_commit_timestamp;
+    }
+    return sl_replay_commit(&growing->replay, commit, err);
+}
+
+/* The old state comes after the new commits, as a checkpoint would. */
+static silt_status take_state(struct growing *growing, const struct sl_replay_state *state, silt_error *err)
+{
+    struct sl_action action = {.kind = SL_ACTION_PROTOCOL, .u.protocol = state->protocol};
+    SL_TRY(sl_replay_checkpoint_action(&growing->replay, &action, err));
+    action = (struct sl_action){.kind = SL_ACTION_METADATA, .u.metadata = state->metadata};
+    SL_TRY(sl_replay_checkpoint_action(&growing->replay, &action, err));
+    for (size_t i = 0; i < state->app_txns.len; i++) {
+        const struct sl_app_txn *txn = sl_vec_at(&state->app_txns, i);
+        action = (struct sl_action){.kind = SL_ACTION_APP_TXN, .u.app_txn = *txn};
+        SL_TRY(sl_replay_checkpoint_action(&growing->replay, &action, err));
+    }
+    for (size_t i = 0; i < state->domains.len; i++) {
+        const struct sl_domain_metadata *domain = sl_vec_at(&state->domains, i);
+        action = (struct sl_action){.kind = SL_ACTION_DOMAIN_METADATA, .u.domain = *domain};
+        SL_TRY(sl_replay_checkpoint_action(&growing->replay, &action, err));
+    }
+    return SILT_OK;
+}
+
+/* The old snapshot's files were never loaded: its tail goes behind the new one, its keys join the new ones. */
+static silt_status join_tails(struct growing *growing, const silt_snapshot *old, silt_error *err)
+{
+    struct sl_file_cursor cursor;
+    sl_file_cursor_init(&cursor, old->tail, true);
+    silt_status status = SILT_OK;
+    bool done = false;
+    while (status == SILT_OK && !done) {
+        struct sl_action action = {.kind = SL_ACTION_ADD};
+        status = sl_file_cursor_next(&cursor, &action.u.add, &done, err);
+        if (status == SILT_OK && !done) {
+            status = sl_replay_checkpoint_action(&growing->replay, &action, err);
+        }
+    }
+    sl_file_cursor_release(&cursor);
+    for (size_t i = 0; i < old->seen.len && status == SILT_OK; i++) {
+        const struct sl_map_entry *entry = &old->seen.entries[i];
+        if (entry->live && sl_map_find(&growing->replay.seen, entry->key) == NULL) {
+            status = sl_replay_mark(&growing->replay, entry->key, err);
+        }
+    }
+    if (status == SILT_OK && !old->tail->has_details) {
+        growing->tail.set->has_details = false; /* a tail with details of some files only would lose the others' */
+    }
+    return status;
+}
+
+static silt_status inherit_files(struct growing *growing, silt_snapshot *old, silt_error *err)
+{
+    silt_snapshot *grown = growing->snapshot;
+    struct sl_file_set *loaded = atomic_load(&old->detailed);
+    if (loaded == NULL) {
+        loaded = atomic_load(&old->files);
+    }
+    if (loaded != NULL) {
+        grown->base = sl_file_set_ref(loaded);
+    } else {
+        SL_TRY(join_tails(growing, old, err));
+        grown->base = sl_file_set_ref(old->base);
+    }
+    grown->tail = sl_file_set_finish(&growing->tail);
+    grown->seen = growing->replay.seen;
+    grown->seen_keys = growing->replay.keys;
+    sl_map_init(&growing->replay.seen, grown->env);
+    sl_arena_init(&growing->replay.keys, grown->env);
+    atomic_store(&grown->details_too_big, atomic_load(&old->details_too_big));
+    return SILT_OK;
+}
+
+static silt_status grow(struct growing *growing, silt_snapshot *old, const silt_call *call, const struct sl_vec *listed,
+                        size_t n_new, silt_error *err)
+{
+    silt_snapshot *grown = growing->snapshot;
+    const struct sl_log_source source = sl_snapshot_source(grown);
+    SL_TRY(extend_segment(grown, old, listed, n_new, err));
+    SL_TRY(sl_file_set_begin(&growing->tail, grown->env, true, SL_FILE_SET_MAX_DETAILS, err));
+    const struct sl_log_file *first = grown->segment.commits + old->segment.n_commits;
+    SL_TRY(sl_commits_each(&source, call, first, n_new, SL_MISSING_FAILS, take_commit, growing, err));
+    SL_TRY(take_state(growing, &old->state, err));
+    SL_TRY(sl_snapshot_complete(grown, call, err));
+    return inherit_files(growing, old, err);
+}
+
+static silt_status make_grown(silt_snapshot *old, const silt_call *call, const struct sl_vec *listed, size_t n_new,
+                              silt_snapshot **out, silt_error *err)
+{
+    silt_snapshot *grown = sl_snapshot_alloc(old->table);
+    if (grown == NULL) {
+        return sl_fail_nomem(err);
+    }
+    struct growing growing = {.snapshot = grown};
+    const struct sl_replay_sink sink = {.on_add = keep_add, .ctx = &growing};
+    sl_replay_init(&growing.replay, grown->env, sl_snapshot_root(grown), &grown->state, &grown->arena, &sink);
+    const silt_status status = grow(&growing, old, call, listed, n_new, err);
+    sl_file_set_abandon(&growing.tail);
+    sl_replay_release(&growing.replay);
+    if (status != SILT_OK) {
+        silt_snapshot_unref(grown);
+        return status;
+    }
+    *out = grown;
+    return SILT_OK;
+}
+
+silt_status silt_snapshot_refresh(silt_snapshot *snapshot, const silt_call *call, silt_snapshot **out, silt_error *err)
+{
+    if (snapshot == NULL || out == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "silt_snapshot_refresh needs a snapshot and an out parameter");
+    }
+    *out = NULL;
+    struct sl_arena names;
+    struct sl_vec listed;
+    sl_arena_init(&names, snapshot->env);
+    sl_vec_init(&listed, snapshot->env, sizeof(struct sl_log_file));
+    bool exists = false;
+    size_t n_new = 0;
+    silt_status status = sl_log_list(sl_snapshot_storage(snapshot), call, sl_snapshot_root(snapshot),
+                                     snapshot->segment.version, &names, &listed, &exists, err);
+    if (status == SILT_OK) {
+        switch (judge_listing(snapshot, listed.data, listed.len, &n_new)) {
+        case LOG_UNCHANGED: *out = silt_snapshot_ref(snapshot); break;
+        case LOG_GREW: status = make_grown(snapshot, call, &listed, n_new, out, err); break;
+        case LOG_DIFFERS: status = sl_snapshot_load(snapshot->table, call, SL_VERSION_LATEST, out, err); break;
+        }
+    }
+    sl_vec_release(&listed);
+    sl_arena_release(&names);
+    return status;
+}
