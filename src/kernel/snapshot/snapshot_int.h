@@ -1,6 +1,5 @@
 /*
- * The snapshot object and the steps that make one, shared by the files of this folder and used by table/ (which may
- * include it to load snapshots). Immutable once handed out, but for the slots of the file list, which are published by
+ * The snapshot object and the steps that make one, shared by the files of this folder. Immutable once handed out, but for the slots of the file list, which are published by
  * compare-and-exchange: two threads that load at once both succeed, and one throws its work away.
  */
 #ifndef SL_KERNEL_SNAPSHOT_SNAPSHOT_INT_H
@@ -12,6 +11,7 @@
 #include "kernel/log/segment.h"
 #include "kernel/replay/file_set.h"
 #include "kernel/replay/replay.h"
+#include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 
 struct silt_snapshot {
@@ -45,10 +45,6 @@ struct sl_log_source sl_snapshot_source(const silt_snapshot *snapshot);
 /* A snapshot with nothing in it; free with silt_snapshot_unref. NULL: out of memory. */
 silt_snapshot *sl_snapshot_alloc(silt_table *table);
 
-/* Loads a version, SL_VERSION_LATEST for the newest. */
-silt_status sl_snapshot_load(silt_table *table, const silt_call *call, int64_t version, silt_snapshot **out,
-                             silt_error *err);
-
 /*
  * Checks and derives everything once protocol and metadata are known (PROTOCOL.md "Requirements for Readers"): the gate
  * comes before anything else is interpreted.
@@ -62,8 +58,5 @@ silt_status sl_snapshot_complete(silt_snapshot *snapshot, const silt_call *call,
 silt_status sl_snapshot_other_segment(silt_table *table, const silt_call *call, int64_t version,
                                       int64_t checkpoint_below, struct sl_arena *arena, struct sl_log_segment *out,
                                       silt_error *err);
-
-/* SILT_ENOTTABLE: says whether there is a folder at all. */
-silt_status sl_table_absent(silt_table *table, const silt_call *call, silt_error *err);
 
 #endif

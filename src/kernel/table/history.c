@@ -1,0 +1,111 @@
+/*
+ * The history of a table, newest first (silt/table.h). Reads commits only: no snapshot is loaded, so a table whose features
+ * silt lacks has a history too. commitInfo is free-form: what it does not say stays empty. A version's time is its
+ * in-commit timestamp where the commit has one, else its file's, made to grow with the versions. Any thread.
+ */
+#include "base/env.h"
+#include "base/error.h"
+#include "kernel/engine/engine.h"
+#include "kernel/log/commit_batch.h"
+#include "kernel/log/list.h"
+#include "kernel/snapshot/load.h"
+#include "kernel/snapshot/state.h"
+#include "kernel/table/commit_times.h"
+#include "silt/table.h"
+
+struct telling {
+    struct sl_arena texts; /* NUL-terminated copies for one entry */
+    bool (*on_entry)(void *ctx, const silt_history_entry *entry);
+    void *ctx;
+    int64_t left; /* entries still wanted */
+    bool out_of_memory;
+};
+
+static const char *text(struct telling *telling, struct sl_str value)
+{
+    if (value.ptr == NULL) {
+        return NULL;
+    }
+    const char *copy = sl_arena_strdup(&telling->texts, value);
+    telling->out_of_memory = telling->out_of_memory || copy == NULL;
+    return copy;
+}
+
+static void fill_entry(struct telling *telling, const struct sl_commit_info *info, silt_history_entry *entry)
+{
+    if (info->in_commit_timestamp != SL_NO_I64) {
+        entry->timestamp_ms = info->in_commit_timestamp;
+    }
+    entry->user_id = text(telling, info->user_id);
+    entry->user_name = text(telling, info->user_name);
+    entry->operation = text(telling, info->operation);
+    entry->operation_parameters = text(telling, info->operation_parameters);
+    entry->job = text(telling, info->job);
+    entry->notebook = text(telling, info->notebook);
+    entry->cluster_id = text(telling, info->cluster_id);
+    entry->read_version = info->read_version != SL_NO_I64 ? info->read_version : -1;
+    entry->isolation_level = text(telling, info->isolation_level);
+    entry->is_blind_append = (int32_t)info->is_blind_append;
+    entry->operation_metrics = text(telling, info->operation_metrics);
+    entry->user_metadata = text(telling, info->user_metadata);
+    entry->engine_info = text(telling, info->engine_info);
+}
+
+static silt_status tell_commit(void *ctx, const struct sl_commit *commit, bool *stop, silt_error *err)
+{
+    struct telling *telling = ctx;
+    silt_history_entry entry = {.size = sizeof(entry),
+                                .version = commit->version,
+                                .timestamp_ms = commit->modified_ms,
+                                .read_version = -1,
+                                .is_blind_append = -1};
+    if (commit->commit_info != NULL) {
+        fill_entry(telling, commit->commit_info, &entry);
+    }
+    if (telling->out_of_memory) {
+        return sl_fail_nomem(err);
+    }
+    telling->left--;
+    *stop = !telling->on_entry(telling->ctx, &entry) || telling->left == 0;
+    sl_arena_release(&telling->texts);
+    return SILT_OK;
+}
+
+static silt_status tell(silt_table *table, const silt_call *call, int64_t limit, struct sl_vec *files,
+                        struct telling *telling, silt_error *err)
+{
+    const struct sl_log_source source = {
+        .engine = silt_table_engine(table), .storage = sl_table_storage(table), .root = sl_table_root(table)};
+    struct sl_log_file *commits = files->data;
+    const size_t n = sl_commit_times_filter(commits, files->len, 0);
+    sl_commit_times_adjust(commits, n);
+    const size_t wanted = limit > 0 && (uint64_t)limit < n ? (size_t)limit : n;
+    return sl_commits_each(&source, call, commits + (n - wanted), wanted, SL_MISSING_IS_PAST, tell_commit, telling,
+                           err);
+}
+
+silt_status silt_table_history(silt_table *table, const silt_call *call, int64_t limit,
+                               bool (*on_entry)(void *ctx, const silt_history_entry *entry), void *ctx, silt_error *err)
+{
+    if (table == NULL || on_entry == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "silt_table_history needs a table and a callback");
+    }
+    const silt_env *env = silt_engine_env(silt_table_engine(table));
+    struct sl_arena names;
+    struct sl_vec files;
+    sl_arena_init(&names, env);
+    sl_vec_init(&files, env, sizeof(struct sl_log_file));
+    struct telling telling = {.on_entry = on_entry, .ctx = ctx, .left = limit > 0 ? limit : INT64_MAX};
+    sl_arena_init(&telling.texts, env);
+    bool exists = false;
+    silt_status status = sl_log_list(sl_table_storage(table), call, sl_table_root(table), 0, &names, &files, &exists,
+                                     err);
+    if (status == SILT_OK) {
+        status = exists && files.len > 0 ? tell(table, call, limit, &files, &telling, err)
+                                         : sl_table_absent(table, call, err);
+    }
+    sl_arena_release(&telling.texts);
+    sl_vec_release(&files);
+    sl_arena_release(&names);
+    return status;
+}

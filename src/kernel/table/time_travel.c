@@ -1,0 +1,211 @@
+/*
+ * Snapshots by time (PROTOCOL.md "Recommendations for Readers of Tables with In-Commit Timestamps"): which version was the
+ * table's at a moment. Versions since in-commit timestamps were enabled are searched by those, earlier ones by the times
+ * of their files. As in Delta Spark, a time after the newest version is refused, not taken for the newest. Any thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "base/time.h"
+#include "kernel/engine/engine.h"
+#include "kernel/feature/feature.h"
+#include "kernel/log/list.h"
+#include "kernel/snapshot/load.h"
+#include "kernel/snapshot/state.h"
+#include "kernel/table/commit_times.h"
+#include "silt/table.h"
+
+#define TIME_TEXT_SIZE 48
+
+struct search {
+    silt_table *table;
+    const silt_call *call;
+    const silt_env *env;
+    struct sl_arena arena;
+    struct sl_vec files; /* of struct sl_log_file, commits that can be rebuilt */
+    silt_snapshot *latest;
+    int64_t at_ms;
+    int64_t ict_version;   /* first version with an in-commit timestamp; INT64_MAX if there is none */
+    int64_t ict_timestamp; /* its time; INT64_MIN: all versions have one */
+};
+
+static void print_time(const struct search *search, int64_t ms, char *out, size_t size)
+{
+    struct sl_buf buf;
+    sl_buf_init(&buf, search->env);
+    int64_t us = 0;
+    if (sl_mul_i64(ms, 1000, &us)) {
+        sl_timestamp_format(&buf, us, ' ', 3);
+    } else {
+        sl_buf_put_i64(&buf, ms);
+    }
+    (void)snprintf(out, size, "%s", sl_buf_cstr(&buf)); /* cut text is still a usable message */
+    sl_buf_release(&buf);
+}
+
+static silt_status too_early(const struct search *search, const struct sl_log_file *earliest, silt_error *err)
+{
+    char wanted[TIME_TEXT_SIZE];
+    char first[TIME_TEXT_SIZE];
+    print_time(search, search->at_ms, wanted, sizeof(wanted));
+    print_time(search, earliest->modified_ms, first, sizeof(first));
+    const silt_status status = sl_fail(err, SILT_ENOTFOUND, "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION",
+                                       "%s is before the earliest version of the table (%" PRId64 ", %s UTC)", wanted,
+                                       earliest->version, first);
+    sl_error_hint(err, "use a timestamp at or after %s", first);
+    return status;
+}
+
+static silt_status too_late(const struct search *search, int64_t latest_ms, silt_error *err)
+{
+    char wanted[TIME_TEXT_SIZE];
+    char last[TIME_TEXT_SIZE];
+    print_time(search, search->at_ms, wanted, sizeof(wanted));
+    print_time(search, latest_ms, last, sizeof(last));
+    const silt_status status = sl_fail(err, SILT_ENOTFOUND, "DELTA_TIMESTAMP_GREATER_THAN_COMMIT",
+                                       "%s is after the latest version of the table (%" PRId64 ", %s UTC)", wanted,
+                                       silt_snapshot_version(search->latest), last);
+    sl_error_hint(err, "use a timestamp at or before %s", last);
+    return status;
+}
+
+/* ---- where in-commit timestamps begin ---- */
+
+static int64_t property_number(const struct sl_kv_list *configuration, const char *key, int64_t if_absent)
+{
+    int64_t number = 0;
+    return sl_str_to_i64(sl_kv_get(configuration, sl_str_from(key), NULL), &number) ? number : if_absent;
+}
+
+static void find_enablement(struct search *search)
+{
+    const struct sl_kv_list *configuration = &sl_snapshot_get_metadata(search->latest)->configuration;
+    search->ict_version = INT64_MAX;
+    search->ict_timestamp = INT64_MAX;
+    if (!sl_protocol_has_feature(sl_snapshot_protocol(search->latest), "inCommitTimestamp") ||
+        !sl_property_bool(configuration, "delta.enableInCommitTimestamps")) {
+        return;
+    }
+    search->ict_version = property_number(configuration, "delta.inCommitTimestampEnablementVersion", 0);
+    search->ict_timestamp = property_number(configuration, "delta.inCommitTimestampEnablementTimestamp", INT64_MIN);
+}
+
+/* The in-commit timestamp of a commit; its file's time when it lacks one against the rules. */
+static silt_status read_time(struct search *search, struct sl_log_file *commit, silt_error *err)
+{
+    struct sl_arena scratch;
+    sl_arena_init(&scratch, search->env);
+    struct sl_commit parsed;
+    const silt_status status = sl_commit_read(silt_table_engine(search->table), sl_table_storage(search->table),
+                                              search->call, sl_table_root(search->table), commit->version, &scratch,
+                                              &parsed, err);
+    if (status == SILT_OK && parsed.commit_info != NULL && parsed.commit_info->in_commit_timestamp != SL_NO_I64) {
+        commit->modified_ms = parsed.commit_info->in_commit_timestamp;
+    }
+    sl_arena_release(&scratch);
+    return status;
+}
+
+/* Binary search over commits whose times grow and are in the commits; only the probed ones are read. */
+static silt_status find_by_commits(struct search *search, struct sl_log_file *commits, size_t n, size_t *index,
+                                   silt_error *err)
+{
+    size_t low = 0;
+    size_t high = n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        SL_TRY(read_time(search, &commits[middle], err));
+        if (commits[middle].modified_ms <= search->at_ms) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *index = low > 0 ? low - 1 : n;
+    return SILT_OK;
+}
+
+/* ---- the search ---- */
+
+static silt_status list_commits(struct search *search, silt_error *err)
+{
+    bool exists = false;
+    SL_TRY(sl_log_list(sl_table_storage(search->table), search->call, sl_table_root(search->table), 0, &search->arena,
+                       &search->files, &exists, err));
+    const int64_t earliest = sl_segment_earliest(search->files.data, search->files.len);
+    search->files.len = sl_commit_times_filter(search->files.data, search->files.len, earliest >= 0 ? earliest : 0);
+    /* What was committed after the latest snapshot was loaded is not looked at. */
+    const int64_t latest = silt_snapshot_version(search->latest);
+    while (search->files.len > 0 &&
+           ((struct sl_log_file *)sl_vec_at(&search->files, search->files.len - 1))->version > latest) {
+        search->files.len--;
+    }
+    if (search->files.len == 0) {
+        return sl_fail(err, SILT_ENOTFOUND, "DELTA_NO_COMMITS_FOUND",
+                       "%s has no commits left that tell the times of its versions", silt_table_uri(search->table));
+    }
+    return SILT_OK;
+}
+
+static silt_status find_version(struct search *search, int64_t *version, silt_error *err)
+{
+    SL_TRY(list_commits(search, err));
+    struct sl_log_file *commits = search->files.data;
+    const size_t n = search->files.len;
+    size_t n_old = 0; /* commits from before in-commit timestamps */
+    while (n_old < n && commits[n_old].version < search->ict_version) {
+        n_old++;
+    }
+    sl_commit_times_adjust(commits, n_old);
+    const bool by_commits = n_old < n && (n_old == 0 || search->at_ms >= search->ict_timestamp);
+    struct sl_log_file *window = by_commits ? commits + n_old : commits;
+    const size_t n_window = by_commits ? n - n_old : n_old;
+    size_t index = n_window;
+    if (by_commits) {
+        SL_TRY(find_by_commits(search, window, n_window, &index, err));
+    } else {
+        index = sl_commit_times_find(window, n_window, search->at_ms);
+    }
+    if (index == n_window) {
+        return too_early(search, &window[0], err);
+    }
+    if (window[index].version == silt_snapshot_version(search->latest) && window[index].modified_ms < search->at_ms) {
+        return too_late(search, window[index].modified_ms, err);
+    }
+    *version = window[index].version;
+    return SILT_OK;
+}
+
+silt_status silt_table_snapshot_at_timestamp(silt_table *table, const silt_call *call, int64_t timestamp_us,
+                                             silt_snapshot **out, silt_error *err)
+{
+    if (table == NULL || out == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "silt_table_snapshot_at_timestamp needs a table and an out parameter");
+    }
+    *out = NULL;
+    struct search search = {.table = table,
+                            .call = call,
+                            .env = silt_engine_env(silt_table_engine(table)),
+                            .at_ms = sl_floor_div(timestamp_us, 1000)};
+    SL_TRY(sl_snapshot_load(table, call, SL_VERSION_LATEST, &search.latest, err));
+    sl_arena_init(&search.arena, search.env);
+    sl_vec_init(&search.files, search.env, sizeof(struct sl_log_file));
+    find_enablement(&search);
+    int64_t version = -1;
+    silt_status status = find_version(&search, &version, err);
+    if (status == SILT_OK) {
+        if (version == silt_snapshot_version(search.latest)) {
+            *out = silt_snapshot_ref(search.latest);
+        } else {
+            status = sl_snapshot_load(table, call, version, out, err);
+        }
+    }
+    silt_snapshot_unref(search.latest);
+    sl_vec_release(&search.files);
+    sl_arena_release(&search.arena);
+    return status;
+}
