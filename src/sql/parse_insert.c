@@ -3,58 +3,58 @@
  * are refused by name.
  */
 #include "base/error.h"
-#include "sql/parser.h"
+#include "sql/cursor.h"
 
-static silt_status refuse(struct sl_parser *parser, const char *what)
+static silt_status refuse(struct sl_cursor *cursor, const char *what)
 {
-    silt_status status = sl_fail(parser->err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_SYNTAX", "%s is not supported",
+    silt_status status = sl_fail(cursor->err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_SYNTAX", "%s is not supported",
                                  what);
-    sl_error_position(parser->err, parser->token.begin);
+    sl_error_position(cursor->err, cursor->token.begin);
     return status;
 }
 
 /* A column list and a query in brackets both begin with '(': a list holds identifiers only and a query follows it. */
-static bool at_column_list(const struct sl_parser *parser)
+static bool at_column_list(const struct sl_cursor *cursor)
 {
-    return sl_parser_at(parser, "(") && !sl_token_is(&parser->after, "SELECT") &&
-           !sl_token_is(&parser->after, "WITH") && !sl_token_is(&parser->after, "FROM") &&
-           !sl_token_is(&parser->after, "VALUES") && !sl_token_is(&parser->after, "(") &&
-           !sl_token_is(&parser->after, "TABLE");
+    return sl_cursor_at(cursor, "(") && !sl_token_is(&cursor->after, "SELECT") &&
+           !sl_token_is(&cursor->after, "WITH") && !sl_token_is(&cursor->after, "FROM") &&
+           !sl_token_is(&cursor->after, "VALUES") && !sl_token_is(&cursor->after, "(") &&
+           !sl_token_is(&cursor->after, "TABLE");
 }
 
-silt_status sl_parse_insert(struct sl_parser *parser, struct sl_statement *out)
+silt_status sl_parse_insert(struct sl_cursor *cursor, struct sl_statement *out)
 {
     struct sl_insert *insert = &out->insert;
 
     out->kind = SL_STMT_INSERT;
     out->name = "INSERT";
-    if (sl_parser_accept(parser, "OVERWRITE")) {
+    if (sl_cursor_accept(cursor, "OVERWRITE")) {
         insert->mode = SL_INSERT_OVERWRITE;
-        (void)sl_parser_accept(parser, "INTO");
-        if (sl_parser_at(parser, "DIRECTORY") || sl_parser_at_two(parser, "LOCAL", "DIRECTORY")) {
-            return refuse(parser, "INSERT OVERWRITE DIRECTORY");
+        (void)sl_cursor_accept(cursor, "INTO");
+        if (sl_cursor_at(cursor, "DIRECTORY") || sl_cursor_at_two(cursor, "LOCAL", "DIRECTORY")) {
+            return refuse(cursor, "INSERT OVERWRITE DIRECTORY");
         }
-    } else if (!sl_parser_accept(parser, "INTO")) {
-        return sl_parser_fail(parser, "INTO or OVERWRITE");
+    } else if (!sl_cursor_accept(cursor, "INTO")) {
+        return sl_cursor_fail(cursor, "INTO or OVERWRITE");
     }
-    (void)sl_parser_accept(parser, "TABLE"); /* Spark's optional word */
-    SL_TRY(sl_parser_table(parser, &insert->table));
-    if (sl_parser_at(parser, "PARTITION")) {
-        return refuse(parser, "INSERT … PARTITION");
+    (void)sl_cursor_accept(cursor, "TABLE"); /* Spark's optional word */
+    SL_TRY(sl_cursor_table(cursor, &insert->table));
+    if (sl_cursor_at(cursor, "PARTITION")) {
+        return refuse(cursor, "INSERT … PARTITION");
     }
-    if (sl_parser_at(parser, "REPLACE")) {
-        return refuse(parser, "INSERT … REPLACE");
+    if (sl_cursor_at(cursor, "REPLACE")) {
+        return refuse(cursor, "INSERT … REPLACE");
     }
-    if (at_column_list(parser)) {
-        SL_TRY(sl_parser_identifier_list(parser, "a column name", &insert->columns));
+    if (at_column_list(cursor)) {
+        SL_TRY(sl_cursor_identifier_list(cursor, "a column name", &insert->columns));
     }
-    if (sl_parser_accept_two(parser, "BY", "NAME")) {
+    if (sl_cursor_accept_two(cursor, "BY", "NAME")) {
         insert->by_name = true;
     }
-    if (sl_parser_at_end(parser)) {
-        return sl_parser_fail(parser, "VALUES or a query");
+    if (sl_cursor_at_end(cursor)) {
+        return sl_cursor_fail(cursor, "VALUES or a query");
     }
-    insert->query_begin = parser->token.begin;
-    insert->query_end = parser->text.len;
+    insert->query_begin = cursor->token.begin;
+    insert->query_end = cursor->text.len;
     return SILT_OK;
 }

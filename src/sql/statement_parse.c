@@ -5,7 +5,7 @@
 #include "sql/statement.h"
 
 #include "base/error.h"
-#include "sql/parser.h"
+#include "sql/cursor.h"
 
 /* Leading words of statements that Delta defines and silt does not build yet. Longest first where one begins another. */
 static const char *const unsupported[][2] = {
@@ -16,22 +16,22 @@ static const char *const unsupported[][2] = {
 };
 
 /* The entry of `unsupported` that stands at the cursor, NULL if none. */
-static const char *const *find_unsupported(const struct sl_parser *parser)
+static const char *const *find_unsupported(const struct sl_cursor *cursor)
 {
     for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
-        if (sl_parser_at(parser, unsupported[i][0]) &&
-            (unsupported[i][1] == NULL || sl_token_is(&parser->after, unsupported[i][1]))) {
+        if (sl_cursor_at(cursor, unsupported[i][0]) &&
+            (unsupported[i][1] == NULL || sl_token_is(&cursor->after, unsupported[i][1]))) {
             return unsupported[i];
         }
     }
     return NULL;
 }
 
-static bool at_query_start(const struct sl_parser *parser)
+static bool at_query_start(const struct sl_cursor *cursor)
 {
     static const char *const starts[] = {"SELECT", "WITH", "FROM", "VALUES", "TABLE", "("};
     for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
-        if (sl_parser_at(parser, starts[i])) {
+        if (sl_cursor_at(cursor, starts[i])) {
             return true;
         }
     }
@@ -39,60 +39,60 @@ static bool at_query_start(const struct sl_parser *parser)
 }
 
 /* DESCRIBE [HISTORY | DETAIL | TABLE] [EXTENDED | FORMATTED] table; DESCRIBE query is the data plane's. */
-static silt_status parse_describe(struct sl_parser *parser, struct sl_statement *out)
+static silt_status parse_describe(struct sl_cursor *cursor, struct sl_statement *out)
 {
     out->kind = SL_STMT_DESCRIBE_TABLE;
     out->name = "DESCRIBE TABLE";
-    if (sl_parser_accept(parser, "HISTORY")) {
+    if (sl_cursor_accept(cursor, "HISTORY")) {
         out->kind = SL_STMT_DESCRIBE_HISTORY;
         out->name = "DESCRIBE HISTORY";
-    } else if (sl_parser_accept(parser, "DETAIL")) {
+    } else if (sl_cursor_accept(cursor, "DETAIL")) {
         out->kind = SL_STMT_DESCRIBE_DETAIL;
         out->name = "DESCRIBE DETAIL";
-    } else if (sl_parser_at(parser, "QUERY") || at_query_start(parser)) {
-        bool is_table_word = sl_parser_at(parser, "TABLE");
+    } else if (sl_cursor_at(cursor, "QUERY") || at_query_start(cursor)) {
+        bool is_table_word = sl_cursor_at(cursor, "TABLE");
         if (!is_table_word) {
             out->kind = SL_STMT_QUERY;
             return SILT_OK;
         }
-        sl_parser_advance(parser);
+        sl_cursor_advance(cursor);
     }
     if (out->kind == SL_STMT_DESCRIBE_TABLE &&
-        (sl_parser_at(parser, "EXTENDED") || sl_parser_at(parser, "FORMATTED")) && parser->after.kind != SL_TOK_END &&
-        !sl_token_is(&parser->after, ".")) {
+        (sl_cursor_at(cursor, "EXTENDED") || sl_cursor_at(cursor, "FORMATTED")) && cursor->after.kind != SL_TOK_END &&
+        !sl_token_is(&cursor->after, ".")) {
         out->extended = true;
-        sl_parser_advance(parser);
+        sl_cursor_advance(cursor);
     }
-    SL_TRY(sl_parser_table(parser, &out->table));
-    if (out->kind == SL_STMT_DESCRIBE_HISTORY && sl_parser_accept(parser, "LIMIT")) {
-        SL_TRY(sl_parser_integer(parser, "a number of versions", &out->limit));
+    SL_TRY(sl_cursor_table(cursor, &out->table));
+    if (out->kind == SL_STMT_DESCRIBE_HISTORY && sl_cursor_accept(cursor, "LIMIT")) {
+        SL_TRY(sl_cursor_integer(cursor, "a number of versions", &out->limit));
     }
-    return sl_parser_expect_end(parser);
+    return sl_cursor_expect_end(cursor);
 }
 
 /* SHOW TBLPROPERTIES t ['(' 'key' ')'] | SHOW COLUMNS (IN | FROM) t; other SHOWs are the data plane's. */
-static silt_status parse_show(struct sl_parser *parser, struct sl_statement *out)
+static silt_status parse_show(struct sl_cursor *cursor, struct sl_statement *out)
 {
-    if (sl_parser_accept(parser, "TBLPROPERTIES")) {
+    if (sl_cursor_accept(cursor, "TBLPROPERTIES")) {
         out->kind = SL_STMT_SHOW_PROPERTIES;
         out->name = "SHOW TBLPROPERTIES";
-        SL_TRY(sl_parser_table(parser, &out->table));
-        if (sl_parser_accept(parser, "(")) {
-            SL_TRY(sl_parser_string(parser, "a property name in quotes", &out->key));
-            SL_TRY(sl_parser_expect(parser, ")"));
+        SL_TRY(sl_cursor_table(cursor, &out->table));
+        if (sl_cursor_accept(cursor, "(")) {
+            SL_TRY(sl_cursor_string(cursor, "a property name in quotes", &out->key));
+            SL_TRY(sl_cursor_expect(cursor, ")"));
         }
-        return sl_parser_expect_end(parser);
+        return sl_cursor_expect_end(cursor);
     }
-    if (sl_parser_accept(parser, "COLUMNS")) {
+    if (sl_cursor_accept(cursor, "COLUMNS")) {
         out->kind = SL_STMT_SHOW_COLUMNS;
         out->name = "SHOW COLUMNS";
-        if (!sl_parser_accept(parser, "IN")) {
-            SL_TRY(sl_parser_expect(parser, "FROM"));
+        if (!sl_cursor_accept(cursor, "IN")) {
+            SL_TRY(sl_cursor_expect(cursor, "FROM"));
         }
-        SL_TRY(sl_parser_table(parser, &out->table));
-        return sl_parser_expect_end(parser);
+        SL_TRY(sl_cursor_table(cursor, &out->table));
+        return sl_cursor_expect_end(cursor);
     }
-    if (sl_parser_at_two(parser, "CREATE", "TABLE")) {
+    if (sl_cursor_at_two(cursor, "CREATE", "TABLE")) {
         out->kind = SL_STMT_UNSUPPORTED;
         out->name = "SHOW CREATE TABLE";
         return SILT_OK;
@@ -102,122 +102,122 @@ static silt_status parse_show(struct sl_parser *parser, struct sl_statement *out
 }
 
 /* A dotted option name up to '=' or the end, as written without blanks. */
-static silt_status parse_option_name(struct sl_parser *parser, struct sl_str *out)
+static silt_status parse_option_name(struct sl_cursor *cursor, struct sl_str *out)
 {
-    size_t begin = parser->token.begin;
+    size_t begin = cursor->token.begin;
     size_t end = begin;
-    while (parser->token.kind == SL_TOK_WORD || parser->token.kind == SL_TOK_BACKTICK ||
-           parser->token.kind == SL_TOK_DQUOTE) {
-        end = parser->token.end;
-        sl_parser_advance(parser);
-        if (!sl_parser_at(parser, ".") && !sl_parser_at(parser, "-")) {
+    while (cursor->token.kind == SL_TOK_WORD || cursor->token.kind == SL_TOK_BACKTICK ||
+           cursor->token.kind == SL_TOK_DQUOTE) {
+        end = cursor->token.end;
+        sl_cursor_advance(cursor);
+        if (!sl_cursor_at(cursor, ".") && !sl_cursor_at(cursor, "-")) {
             break;
         }
-        sl_parser_advance(parser);
+        sl_cursor_advance(cursor);
     }
     if (end == begin) {
-        return sl_parser_fail(parser, "the name of an option");
+        return sl_cursor_fail(cursor, "the name of an option");
     }
-    *out = sl_str_sub(parser->text, begin, end);
+    *out = sl_str_sub(cursor->text, begin, end);
     return SILT_OK;
 }
 
 /* SET; SET key; SET key = value; SET TIME ZONE 'x'. The value is the rest of the statement, quotes taken off. */
-static silt_status parse_set(struct sl_parser *parser, struct sl_statement *out)
+static silt_status parse_set(struct sl_cursor *cursor, struct sl_statement *out)
 {
     out->kind = SL_STMT_SET;
     out->name = "SET";
-    if (sl_parser_at_end(parser)) {
+    if (sl_cursor_at_end(cursor)) {
         return SILT_OK;
     }
-    if (sl_parser_accept_two(parser, "TIME", "ZONE")) {
+    if (sl_cursor_accept_two(cursor, "TIME", "ZONE")) {
         out->key = SL_STR("timezone");
-        return sl_parser_string(parser, "a time zone in quotes", &out->value);
+        return sl_cursor_string(cursor, "a time zone in quotes", &out->value);
     }
-    if (sl_parser_at_two(parser, "VARIABLE", "=") == false && sl_parser_at(parser, "VARIABLE")) {
+    if (sl_cursor_at_two(cursor, "VARIABLE", "=") == false && sl_cursor_at(cursor, "VARIABLE")) {
         out->kind = SL_STMT_QUERY; /* a variable of the data plane */
         return SILT_OK;
     }
-    SL_TRY(parse_option_name(parser, &out->key));
-    if (sl_parser_at_end(parser)) {
+    SL_TRY(parse_option_name(cursor, &out->key));
+    if (sl_cursor_at_end(cursor)) {
         return SILT_OK;
     }
-    if (!sl_parser_accept(parser, "=")) {
-        SL_TRY(sl_parser_expect(parser, "TO"));
+    if (!sl_cursor_accept(cursor, "=")) {
+        SL_TRY(sl_cursor_expect(cursor, "TO"));
     }
-    if (sl_parser_at_end(parser)) {
-        return sl_parser_fail(parser, "a value");
+    if (sl_cursor_at_end(cursor)) {
+        return sl_cursor_fail(cursor, "a value");
     }
-    if (parser->token.kind == SL_TOK_STRING && parser->after.kind == SL_TOK_END) {
-        return sl_parser_string(parser, "a value", &out->value);
+    if (cursor->token.kind == SL_TOK_STRING && cursor->after.kind == SL_TOK_END) {
+        return sl_cursor_string(cursor, "a value", &out->value);
     }
-    out->value = sl_str_trim(sl_str_sub(parser->text, parser->token.begin, parser->text.len));
+    out->value = sl_str_trim(sl_str_sub(cursor->text, cursor->token.begin, cursor->text.len));
     return SILT_OK;
 }
 
-static silt_status parse_reset(struct sl_parser *parser, struct sl_statement *out)
+static silt_status parse_reset(struct sl_cursor *cursor, struct sl_statement *out)
 {
     out->kind = SL_STMT_RESET;
     out->name = "RESET";
-    if (!sl_parser_at_end(parser)) {
-        SL_TRY(parse_option_name(parser, &out->key));
+    if (!sl_cursor_at_end(cursor)) {
+        SL_TRY(parse_option_name(cursor, &out->key));
     }
-    return sl_parser_expect_end(parser);
+    return sl_cursor_expect_end(cursor);
 }
 
-static silt_status refuse_statement(struct sl_parser *parser, const char *const *words, struct sl_statement *out)
+static silt_status refuse_statement(struct sl_cursor *cursor, const char *const *words, struct sl_statement *out)
 {
     out->kind = SL_STMT_UNSUPPORTED;
-    out->name = words[1] == NULL ? words[0] : sl_arena_printf(parser->arena, "%s %s", words[0], words[1]);
-    return out->name != NULL ? SILT_OK : sl_fail_nomem(parser->err);
+    out->name = words[1] == NULL ? words[0] : sl_arena_printf(cursor->arena, "%s %s", words[0], words[1]);
+    return out->name != NULL ? SILT_OK : sl_fail_nomem(cursor->err);
 }
 
 /* DROP TABLE [IF EXISTS] name; other DROPs are the data plane's. */
-static silt_status parse_drop(struct sl_parser *parser, struct sl_statement *out)
+static silt_status parse_drop(struct sl_cursor *cursor, struct sl_statement *out)
 {
     out->kind = SL_STMT_QUERY;
-    if (!sl_parser_accept(parser, "TABLE")) {
+    if (!sl_cursor_accept(cursor, "TABLE")) {
         return SILT_OK;
     }
     out->kind = SL_STMT_DROP_TABLE;
     out->name = "DROP TABLE";
-    if (sl_parser_accept(parser, "IF")) {
-        SL_TRY(sl_parser_expect(parser, "EXISTS"));
+    if (sl_cursor_accept(cursor, "IF")) {
+        SL_TRY(sl_cursor_expect(cursor, "EXISTS"));
     }
-    SL_TRY(sl_parser_table(parser, &out->table));
-    return sl_parser_expect_end(parser);
+    SL_TRY(sl_cursor_table(cursor, &out->table));
+    return sl_cursor_expect_end(cursor);
 }
 
 silt_status sl_statement_parse(struct sl_arena *arena, struct sl_str text, struct sl_statement *out, silt_error *err)
 {
-    struct sl_parser parser;
+    struct sl_cursor cursor;
 
     *out = (struct sl_statement){.kind = SL_STMT_QUERY, .name = "query"};
-    sl_parser_init(&parser, arena, text, err);
-    if (parser.token.kind == SL_TOK_BAD) {
-        return sl_parser_fail(&parser, "a statement");
+    sl_cursor_init(&cursor, arena, text, err);
+    if (cursor.token.kind == SL_TOK_BAD) {
+        return sl_cursor_fail(&cursor, "a statement");
     }
-    if (sl_parser_accept(&parser, "CREATE")) {
-        return sl_parse_create(&parser, out);
+    if (sl_cursor_accept(&cursor, "CREATE")) {
+        return sl_parse_create(&cursor, out);
     }
-    if (sl_parser_accept(&parser, "INSERT")) {
-        return sl_parse_insert(&parser, out);
+    if (sl_cursor_accept(&cursor, "INSERT")) {
+        return sl_parse_insert(&cursor, out);
     }
-    if (sl_parser_accept(&parser, "DESCRIBE") || sl_parser_accept(&parser, "DESC")) {
-        return parse_describe(&parser, out);
+    if (sl_cursor_accept(&cursor, "DESCRIBE") || sl_cursor_accept(&cursor, "DESC")) {
+        return parse_describe(&cursor, out);
     }
-    if (sl_parser_accept(&parser, "SHOW")) {
-        return parse_show(&parser, out);
+    if (sl_cursor_accept(&cursor, "SHOW")) {
+        return parse_show(&cursor, out);
     }
-    if (sl_parser_accept(&parser, "SET")) {
-        return parse_set(&parser, out);
+    if (sl_cursor_accept(&cursor, "SET")) {
+        return parse_set(&cursor, out);
     }
-    if (sl_parser_accept(&parser, "RESET")) {
-        return parse_reset(&parser, out);
+    if (sl_cursor_accept(&cursor, "RESET")) {
+        return parse_reset(&cursor, out);
     }
-    if (sl_parser_accept(&parser, "DROP")) {
-        return parse_drop(&parser, out);
+    if (sl_cursor_accept(&cursor, "DROP")) {
+        return parse_drop(&cursor, out);
     }
-    const char *const *words = find_unsupported(&parser);
-    return words != NULL ? refuse_statement(&parser, words, out) : SILT_OK;
+    const char *const *words = find_unsupported(&cursor);
+    return words != NULL ? refuse_statement(&cursor, words, out) : SILT_OK;
 }
