@@ -5,6 +5,7 @@
 #include "kernel/txn/txn_int.h"
 
 #include "base/alloc.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "expr/expr.h"
 #include "kernel/snapshot/state.h"
