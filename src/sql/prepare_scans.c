@@ -58,18 +58,24 @@ static silt_status travel_to(struct sl_prepare *prepare, bool is_version, struct
                              struct sl_table_name *name, silt_error *err)
 {
     struct sl_buf sql;
+    struct sl_spelled spelled;
     struct sl_str text = {0};
     silt_status status;
     bool good;
 
     sl_buf_init(&sql, prepare->session->env);
-    sl_buf_put_c(&sql, is_version ? "SELECT CAST(CAST((" : "SELECT CAST(CAST((");
-    sl_buf_put_str(&sql, expr);
+    sl_spelled_init(&spelled, prepare->session->env);
+    status = sl_spell(expr, &spelled, err);
+    sl_buf_put_c(&sql, "SELECT CAST(CAST((");
+    sl_buf_put_str(&sql, sl_buf_view(&spelled.text));
     sl_buf_put_c(&sql, is_version ? ") AS BIGINT) AS VARCHAR)" : ") AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS VARCHAR)");
-    status = sl_buf_status(&sql, err);
+    if (status == SILT_OK) {
+        status = sl_buf_status(&sql, err);
+    }
     if (status == SILT_OK) {
         status = evaluate(prepare, sl_buf_view(&sql), &text, err);
     }
+    sl_spelled_release(&spelled);
     sl_buf_release(&sql);
     if (status != SILT_OK) {
         return status;

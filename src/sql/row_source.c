@@ -8,6 +8,7 @@
 #include "commands/row_set.h"
 #include "kernel/txn/txn_write.h"
 #include "schema/type.h"
+#include "schema/value.h"
 #include "silt/transaction.h"
 #include "sql/run.h"
 
@@ -42,7 +43,9 @@ silt_status sl_row_source_wrap(struct sl_row_source *source, const silt_schema *
     for (size_t i = 0; i < silt_schema_field_count(target); i++) {
         sl_buf_put_c(sql, i > 0 ? ", " : "");
         if (mapping[i] == SIZE_MAX) {
-            sl_buf_put_c(sql, "NULL");
+            sl_buf_put_c(sql, "CAST(NULL AS ");
+            sl_type_print_duckdb(sql, silt_schema_field(target, i)->type);
+            sl_buf_put_char(sql, ')');
         } else {
             sl_buf_printf(sql, "silt_rows.c%zu", mapping[i]);
         }
@@ -58,6 +61,57 @@ silt_status sl_row_source_wrap(struct sl_row_source *source, const silt_schema *
     }
     sl_buf_put_c(sql, ")");
     return sl_buf_status(sql, err);
+}
+
+/* SELECT typeof(c0), … over the query without its rows: the outer join makes one row of nulls, which keep their types. */
+static void put_typeof_query(const struct sl_row_source *source, struct sl_buf *sql)
+{
+    size_t n = (size_t)source->columns.n_children;
+    sl_buf_put_c(sql, "SELECT ");
+    for (size_t i = 0; i < n; i++) {
+        sl_buf_printf(sql, "%stypeof(silt_rows.c%zu)", i > 0 ? ", " : "", i);
+    }
+    sl_buf_put_c(sql, " FROM (SELECT 1) LEFT JOIN (SELECT * FROM (");
+    sl_buf_put_str(sql, sl_buf_view(&source->query.sql));
+    sl_buf_put_c(sql, "\n) AS silt_rows(");
+    for (size_t i = 0; i < n; i++) {
+        sl_buf_printf(sql, "%sc%zu", i > 0 ? ", " : "", i);
+    }
+    sl_buf_put_c(sql, ") LIMIT 0) AS silt_rows ON true");
+}
+
+silt_status sl_row_source_untyped(struct sl_run *run, struct sl_row_source *source, bool *untyped, silt_error *err)
+{
+    struct ArrowArrayStream stream = {0};
+    struct ArrowSchema schema = {0};
+    struct ArrowArray batch = {0};
+    struct sl_buf sql;
+    silt_value value;
+    bool done = false;
+    silt_status status;
+
+    sl_buf_init(&sql, run->session->env);
+    put_typeof_query(source, &sql);
+    status = sl_buf_status(&sql, err);
+    if (status == SILT_OK) {
+        status = source->query.plane.vtable->query(source->query.plane.dp, run->call, sl_buf_view(&sql), &run->params,
+                                                   &stream, err);
+    }
+    if (status == SILT_OK) {
+        status = sl_arrow_stream_schema(&stream, &schema, err);
+    }
+    if (status == SILT_OK) {
+        status = sl_arrow_stream_next(&stream, &batch, &done, err);
+    }
+    for (int64_t i = 0; status == SILT_OK && !done && batch.length == 1 && i < batch.n_children; i++) {
+        untyped[i] = sl_value_from_arrow(schema.children[i], batch.children[i], 0, &value) && !value.is_null &&
+                     sl_str_eq_c(sl_value_get_str(&value), "\"NULL\"");
+    }
+    sl_arrow_array_release(&batch);
+    sl_arrow_schema_release(&schema);
+    sl_arrow_stream_release(&stream);
+    sl_buf_release(&sql);
+    return status;
 }
 
 /* True if the query reads the table that is written: then the write is no blind append. */

@@ -47,6 +47,11 @@ void sl_row_source_close(struct sl_row_source *source); /* safe on a zeroed one 
 /* SELECT list of target columns over the query: column i is the query's column mapping[i], or NULL if mapping[i] is SIZE_MAX. */
 silt_status sl_row_source_wrap(struct sl_row_source *source, const silt_schema *target, const size_t *mapping,
                                struct sl_buf *sql, silt_error *err);
+/*
+ * Which columns of the query are nothing but NULL without a type: the data plane describes them as integers, yet they can be stored in
+ * any column. untyped has one flag for each column of the query.
+ */
+silt_status sl_row_source_untyped(struct sl_run *run, struct sl_row_source *source, bool *untyped, silt_error *err);
 /* Writes the rows as files of the transaction. */
 silt_status sl_row_source_write(struct sl_run *run, struct sl_row_source *source, const size_t *mapping, silt_txn *txn,
                                 silt_error *err);

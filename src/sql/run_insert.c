@@ -96,6 +96,32 @@ static silt_status make_mapping(struct sl_run *run, const struct sl_row_source *
     return check_missing(schema, mapping, err);
 }
 
+/*
+ * Do the query's columns fit? Those of untyped NULLs are asked for only when a type stands in the way; they leave the mapping, which
+ * makes them NULLs of the table's type.
+ */
+static silt_status check_types(struct sl_run *run, struct sl_row_source *source, const silt_txn *txn, size_t *mapping,
+                               silt_error *err)
+{
+    size_t n_target = silt_schema_field_count(silt_txn_schema(txn));
+    size_t n_source = (size_t)source->columns.n_children;
+    bool *untyped = sl_arena_alloc_array(run->arena, n_source + 1, sizeof(*untyped));
+    silt_status status = sl_txn_check_columns(txn, &source->columns, mapping, err);
+
+    if (status != SILT_ESCHEMA) {
+        return status;
+    }
+    if (untyped == NULL) {
+        return sl_fail_nomem(err);
+    }
+    SL_TRY(sl_row_source_untyped(run, source, untyped, err));
+    for (size_t i = 0; i < n_target; i++) {
+        mapping[i] = mapping[i] != SIZE_MAX && untyped[mapping[i]] ? SIZE_MAX : mapping[i];
+    }
+    silt_error_reset(err);
+    return sl_txn_check_columns(txn, &source->columns, mapping, err);
+}
+
 static silt_status insert_rows(struct sl_run *run, silt_txn *txn, silt_error *err)
 {
     const struct sl_insert *insert = &run->statement->insert;
@@ -106,7 +132,7 @@ static silt_status insert_rows(struct sl_run *run, silt_txn *txn, silt_error *er
     SL_TRY(sl_row_source_open(run, insert->query_begin, insert->query_end, &source, err));
     status = make_mapping(run, &source, silt_txn_schema(txn), &mapping, err);
     if (status == SILT_OK) {
-        status = sl_txn_check_columns(txn, &source.columns, mapping, err);
+        status = check_types(run, &source, txn, mapping, err);
     }
     if (status == SILT_OK && insert->mode == SL_INSERT_OVERWRITE) {
         status = silt_txn_remove_all(txn, run->call, err);

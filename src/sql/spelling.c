@@ -94,6 +94,19 @@ static void spell_type(struct speller *s)
     }
 }
 
+/* current_timestamp() of Spark is no call in DuckDB. Takes the brackets out. */
+static void drop_call_brackets(struct speller *s)
+{
+    struct sl_lexer ahead = s->lexer;
+    struct sl_token open = sl_lex(&ahead);
+    struct sl_token close = sl_lex(&ahead);
+    if ((sl_token_is(&s->token, "CURRENT_TIMESTAMP") || sl_token_is(&s->token, "CURRENT_DATE")) &&
+        sl_token_is(&open, "(") && sl_token_is(&close, ")")) {
+        replace(s, open.begin, close.end, (struct sl_str){0});
+        s->lexer = ahead;
+    }
+}
+
 static void note_bracket(struct speller *s)
 {
     if (sl_token_is(&s->token, "(")) {
@@ -287,6 +300,7 @@ static silt_status spell_token(struct speller *s, silt_error *err)
         replace(s, s->token.begin, s->token.end, SL_STR(" IS NOT DISTINCT FROM "));
     } else if (s->token.kind == SL_TOK_WORD) {
         spell_type(s);
+        drop_call_brackets(s);
     }
     note_bracket(s);
     s->previous = s->token;
