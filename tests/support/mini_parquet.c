@@ -188,7 +188,8 @@ static silt_status collect(struct ArrowArrayStream *stream, struct rows *rows, s
 {
     struct ArrowSchema schema;
     if (stream->get_schema(stream, &schema) != 0) {
-        return fail(err, SILT_EENGINE, "rows have no schema", "");
+        const char *message = stream->get_last_error(stream);
+        return fail(err, SILT_EENGINE, "rows have no schema:", message != NULL ? message : "");
     }
     silt_status status = SILT_OK;
     if ((size_t)schema.n_children != rows->n_columns) {

@@ -63,10 +63,11 @@ void silt_scan_builder_free(silt_scan_builder *builder)
 static silt_status fail_unknown_column(const silt_schema *schema, const char *name, silt_error *err)
 {
     struct sl_str wanted = sl_str_from(name);
-    size_t best = wanted.len / 2 + 1;
+    const size_t limit = wanted.len / 2 + 1; /* half of it may be wrong */
+    size_t best = limit + 1;
     const struct silt_field *nearest = NULL;
     for (size_t i = 0; i < schema->root.n_fields; i++) {
-        size_t distance = sl_str_distance(wanted, schema->root.fields[i].name, best);
+        size_t distance = sl_str_distance(wanted, schema->root.fields[i].name, limit);
         if (distance < best) {
             best = distance;
             nearest = &schema->root.fields[i];
