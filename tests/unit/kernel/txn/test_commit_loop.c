@@ -1,0 +1,346 @@
+/* The commit loop on a store in memory whose answers get lost. */
+#include "kernel/txn/commit_loop.h"
+
+#include <stdio.h>
+
+#include "silt/version.h"
+#include "test_env.h"
+
+#define ROOT "memory://t"
+#define OURS "{\"commitInfo\":{\"operation\":\"WRITE\",\"isBlindAppend\":true,\"txnId\":\"ours\"}}\n"
+#define THEIRS "{\"commitInfo\":{\"operation\":\"WRITE\",\"isBlindAppend\":true,\"txnId\":\"theirs\"}}\n"
+#define THEIR_METADATA                                                                                          \
+    "{\"metaData\":{\"id\":\"x\",\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":\"{}\"," \
+    "\"partitionColumns\":[],\"configuration\":{},\"createdTime\":1}}\n"
+
+enum {
+    MOST_STEPS = 8
+};
+
+/* What the store does to the n-th put_if_absent and the n-th read. */
+struct fixture {
+    struct test_env env;
+    silt_storage *memory;
+    silt_storage *faulty;
+    silt_fault_action on_put[MOST_STEPS];
+    silt_fault_action on_read[MOST_STEPS];
+    size_t puts;
+    size_t reads;
+    const char *rival; /* put as the first version before our first put reaches the store */
+    struct sl_commit_job job;
+    struct sl_commit_end end;
+    silt_error err;
+};
+
+static struct fixture f;
+
+static const char *path_of(int64_t version)
+{
+    static char path[128];
+    (void)snprintf(path, sizeof(path), ROOT "/_delta_log/%020lld.json", (long long)version);
+    return path;
+}
+
+static void put(int64_t version, const char *text)
+{
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+    assert_int_equal(silt_storage_put_if_absent(f.memory, NULL, path_of(version), text, strlen(text), &outcome, NULL),
+                     SILT_OK);
+    assert_int_equal(outcome, SILT_PUT_DONE);
+}
+
+static void expect_content(int64_t version, const char *text)
+{
+    void *data = NULL;
+    size_t len = 0;
+    assert_int_equal(silt_storage_read(f.memory, NULL, path_of(version), &data, &len, NULL), SILT_OK);
+    assert_int_equal(len, strlen(text));
+    assert_memory_equal(data, text, len);
+    silt_storage_free(f.memory, data, len);
+}
+
+static void expect_missing(int64_t version)
+{
+    void *data = NULL;
+    size_t len = 0;
+    assert_int_equal(silt_storage_read(f.memory, NULL, path_of(version), &data, &len, NULL), SILT_ENOTFOUND);
+}
+
+static silt_fault_action decide(void *ctx, uint64_t number, const char *operation, const char *path)
+{
+    (void)ctx;
+    (void)number;
+    (void)path;
+    if (strcmp(operation, "put_if_absent") == 0) {
+        const size_t at = f.puts++;
+        if (at == 0 && f.rival != NULL) {
+            put(f.job.first_version, f.rival);
+        }
+        return at < MOST_STEPS ? f.on_put[at] : f.on_put[MOST_STEPS - 1];
+    }
+    const size_t at = f.reads++;
+    return at < MOST_STEPS ? f.on_read[at] : f.on_read[MOST_STEPS - 1];
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&f, 0, sizeof(f));
+    test_env_init(&f.env);
+    f.err = (silt_error)SILT_ERROR_INIT;
+    if (silt_storage_memory_new(&f.env.env, &f.memory, NULL) != SILT_OK ||
+        silt_storage_fault_new(&f.env.env, f.memory, decide, NULL, &f.faulty, NULL) != SILT_OK) {
+        return 1;
+    }
+    static const struct sl_str_list no_partitions = {NULL, 0};
+    f.job = (struct sl_commit_job){.env = &f.env.env,
+                                   .storage = f.faulty,
+                                   .root = SL_STR(ROOT),
+                                   .first_version = 1,
+                                   .bytes = SL_STR(OURS),
+                                   .facts = {.is_blind_append = true, .partition_columns = &no_partitions},
+                                   .max_attempts = 10,
+                                   .resolve_us = 60 * 1000000};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    silt_storage_unref(f.faulty);
+    silt_storage_unref(f.memory);
+    test_env_check(&f.env);
+    return 0;
+}
+
+static silt_status run(void)
+{
+    return sl_commit_run(&f.job, NULL, &f.end, &f.err);
+}
+
+static void free_version_is_taken_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.outcome, SILT_COMMIT_COMMITTED);
+    assert_int_equal(f.end.version, 1);
+    assert_int_equal(f.end.attempts, 1);
+    assert_int_equal(f.reads, 0);
+    expect_content(1, OURS);
+}
+
+static void winners_are_checked_once_each_and_the_next_version_is_taken(void **state)
+{
+    (void)state;
+    put(1, THEIRS);
+    put(2, THEIRS);
+    put(3, THEIRS);
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.version, 4);
+    assert_int_equal(f.end.attempts, 2);
+    assert_int_equal(f.reads, 4); /* three winners, and the end of the log */
+    expect_content(3, THEIRS);
+    expect_content(4, OURS);
+}
+
+static void conflicting_winner_ends_the_run(void **state)
+{
+    (void)state;
+    put(1, THEIRS);
+    put(2, THEIRS THEIR_METADATA);
+    assert_int_equal(run(), SILT_ECONFLICT);
+    assert_int_equal(f.end.outcome, SILT_COMMIT_CONFLICT);
+    assert_int_equal(f.end.conflict, SILT_CONFLICT_METADATA_CHANGED);
+    assert_int_equal(f.end.version, 2);
+    assert_string_equal(f.err.code_name, "DELTA_METADATA_CHANGED");
+    expect_missing(3);
+}
+
+static void lost_answer_of_a_write_that_landed_is_committed(void **state)
+{
+    (void)state;
+    f.on_put[0] = SILT_FAULT_AFTER;
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.outcome, SILT_COMMIT_COMMITTED);
+    assert_int_equal(f.end.version, 1);
+    assert_int_equal(f.puts, 1);
+    expect_missing(2);
+}
+
+static void lost_answer_of_a_write_that_lost_goes_on_with_the_next_version(void **state)
+{
+    (void)state;
+    put(1, THEIRS);
+    f.on_put[0] = SILT_FAULT_AFTER;
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.version, 2);
+    expect_content(1, THEIRS);
+    expect_content(2, OURS);
+}
+
+static void unreadable_read_back_sends_the_same_bytes_to_the_same_name(void **state)
+{
+    (void)state;
+    f.on_put[0] = SILT_FAULT_AFTER;   /* it landed … */
+    f.on_read[0] = SILT_FAULT_BEFORE; /* … but that cannot be seen yet */
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.outcome, SILT_COMMIT_COMMITTED);
+    assert_int_equal(f.end.version, 1); /* EXISTS is read back and found to be ours */
+    assert_int_equal(f.puts, 2);
+    expect_missing(2);
+}
+
+static void version_without_any_answer_is_unknown_after_the_time(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MOST_STEPS; i++) {
+        f.on_put[i] = i == 0 ? SILT_FAULT_AFTER : SILT_FAULT_BEFORE;
+        f.on_read[i] = SILT_FAULT_BEFORE;
+    }
+    assert_int_equal(run(), SILT_EUNKNOWN);
+    assert_int_equal(f.end.outcome, SILT_COMMIT_UNKNOWN);
+    assert_int_equal(f.end.version, 1);
+    assert_true(f.env.slept_us >= 59 * 1000000);
+    expect_content(1, OURS);
+    expect_missing(2); /* never planned around */
+}
+
+static void failed_put_is_not_committed(void **state)
+{
+    (void)state;
+    f.on_put[0] = SILT_FAULT_BEFORE;
+    assert_int_equal(run(), SILT_EIO);
+    assert_int_equal(f.puts, 1);
+    assert_true(f.err.message[0] != '\0');
+    expect_missing(1);
+}
+
+static void exists_that_is_really_ours_is_committed(void **state)
+{
+    (void)state;
+    put(1, OURS); /* a retry below us sent it twice */
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.outcome, SILT_COMMIT_COMMITTED);
+    assert_int_equal(f.end.version, 1);
+    expect_missing(2);
+}
+
+static void rival_between_lost_answer_and_retry_is_seen(void **state)
+{
+    (void)state;
+    f.rival = THEIRS;
+    f.on_put[0] = SILT_FAULT_AFTER;
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.version, 2);
+    expect_content(2, OURS);
+}
+
+static void winner_that_cannot_be_read_fails_without_a_commit(void **state)
+{
+    (void)state;
+    put(1, THEIRS);
+    f.on_read[0] = SILT_FAULT_BEFORE;
+    assert_int_equal(run(), SILT_EIO);
+    expect_missing(2);
+}
+
+static void broken_winner_is_corruption_not_a_conflict(void **state)
+{
+    (void)state;
+    put(1, "{\"add\":");
+    assert_int_equal(run(), SILT_ECORRUPT);
+    expect_missing(2);
+    f.on_put[0] = SILT_FAULT_AFTER;
+    f.puts = 0;
+    assert_int_equal(run(), SILT_ECORRUPT); /* also when our answer was lost: the name is another's */
+    assert_int_equal(f.env.n_sleeps, 0);
+}
+
+static void recorded_application_version_is_skipped(void **state)
+{
+    (void)state;
+    struct sl_action action = {.kind = SL_ACTION_APP_TXN};
+    action.u.app_txn.app_id = SL_STR("job");
+    action.u.app_txn.version = 7;
+    f.job.facts.actions = &action;
+    f.job.facts.n_actions = 1;
+    put(1, THEIRS);
+    put(2, THEIRS "{\"txn\":{\"appId\":\"job\",\"version\":7}}\n");
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.outcome, SILT_COMMIT_SKIPPED);
+    assert_int_equal(f.end.version, 2);
+    expect_missing(3);
+}
+
+static void attempts_run_out(void **state)
+{
+    (void)state;
+    put(1, THEIRS);
+    f.job.max_attempts = 1;
+    assert_int_equal(run(), SILT_ECONFLICT);
+    assert_int_equal(f.end.conflict, SILT_CONFLICT_RETRIES_EXHAUSTED);
+    assert_string_equal(f.err.code_name, "DELTA_MAX_COMMIT_RETRIES_EXCEEDED");
+    expect_missing(2);
+}
+
+static void cancelled_call_leaves_an_open_version_unknown(void **state)
+{
+    (void)state;
+    int cancel = 0;
+    const silt_call call = {.size = sizeof(call),
+                            .abi_version = SILT_ABI_VERSION,
+                            .cancel = &cancel,
+                            .deadline_us = f.env.monotonic_us + 1000};
+    for (size_t i = 0; i < MOST_STEPS; i++) {
+        f.on_put[i] = SILT_FAULT_AFTER;
+        f.on_read[i] = SILT_FAULT_BEFORE;
+    }
+    assert_int_equal(sl_commit_run(&f.job, &call, &f.end, &f.err), SILT_EUNKNOWN);
+    assert_int_equal(f.end.outcome, SILT_COMMIT_UNKNOWN);
+}
+
+static void running_out_of_memory_never_breaks_the_log(void **state)
+{
+    (void)state;
+    put(1, THEIRS);
+    for (size_t n = 1; n < 200; n++) {
+        f.puts = 0;
+        f.reads = 0;
+        test_env_fail_at(&f.env, n);
+        const silt_status status = run();
+        test_env_fail_at(&f.env, 0);
+        if (status == SILT_OK) {
+            assert_int_equal(f.end.outcome, SILT_COMMIT_COMMITTED);
+            expect_content(2, OURS);
+            return;
+        }
+        assert_int_equal(status, SILT_ENOMEM);
+        expect_missing(3);
+    }
+    fail_msg("never enough memory");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(free_version_is_taken_at_once),
+        TEST(winners_are_checked_once_each_and_the_next_version_is_taken),
+        TEST(conflicting_winner_ends_the_run),
+        TEST(lost_answer_of_a_write_that_landed_is_committed),
+        TEST(lost_answer_of_a_write_that_lost_goes_on_with_the_next_version),
+        TEST(unreadable_read_back_sends_the_same_bytes_to_the_same_name),
+        TEST(version_without_any_answer_is_unknown_after_the_time),
+        TEST(failed_put_is_not_committed),
+        TEST(exists_that_is_really_ours_is_committed),
+        TEST(rival_between_lost_answer_and_retry_is_seen),
+        TEST(winner_that_cannot_be_read_fails_without_a_commit),
+        TEST(broken_winner_is_corruption_not_a_conflict),
+        TEST(recorded_application_version_is_skipped),
+        TEST(attempts_run_out),
+        TEST(cancelled_call_leaves_an_open_version_unknown),
+        TEST(running_out_of_memory_never_breaks_the_log),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,297 @@
+/* The conflict check on commits made by hand. */
+#include "kernel/txn/conflict.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "test_env.h"
+
+static const char schema_json[] = "{\"type\":\"struct\",\"fields\":["
+                                  "{\"name\":\"p\",\"type\":\"string\",\"nullable\":true,\"metadata\":{}},"
+                                  "{\"name\":\"v\",\"type\":\"long\",\"nullable\":true,\"metadata\":{}}]}";
+static const struct sl_str partition_names[] = {{"p", 1}};
+static const struct sl_str_list partitions = {partition_names, 1};
+
+#define BLIND "{\"commitInfo\":{\"operation\":\"WRITE\",\"isBlindAppend\":true,\"readVersion\":3}}\n"
+#define NOT_BLIND "{\"commitInfo\":{\"operation\":\"DELETE\",\"isBlindAppend\":false,\"readVersion\":3}}\n"
+#define ADD(path, p, min, max, change)                                                                         \
+    "{\"add\":{\"path\":\"" path "\",\"partitionValues\":{\"p\":\"" p "\"},\"size\":1,\"modificationTime\":1," \
+    "\"dataChange\":" change ",\"stats\":\"{\\\"numRecords\\\":1,\\\"minValues\\\":{\\\"v\\\":" min            \
+    "},\\\"maxValues\\\":{\\\"v\\\":" max "},\\\"nullCount\\\":{\\\"v\\\":0}}\"}}\n"
+#define REMOVE(path, p, change)                                                         \
+    "{\"remove\":{\"path\":\"" path "\",\"deletionTimestamp\":1,\"dataChange\":" change \
+    ",\"extendedFileMetadata\":true,\"partitionValues\":{\"p\":\"" p "\"},\"size\":1}}\n"
+#define PROTOCOL "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n"
+#define METADATA                                                                                                \
+    "{\"metaData\":{\"id\":\"x\",\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":\"{}\"," \
+    "\"partitionColumns\":[],\"configuration\":{},\"createdTime\":1}}\n"
+#define TXN(app, version) "{\"txn\":{\"appId\":\"" app "\",\"version\":" version "}}\n"
+#define DOMAIN(name) "{\"domainMetadata\":{\"domain\":\"" name "\",\"configuration\":\"{}\",\"removed\":false}}\n"
+
+struct fixture {
+    struct test_env env;
+    struct sl_arena arena;
+    silt_schema *schema;
+    silt_expr *predicate;
+    struct sl_txn_facts facts;
+    struct sl_action actions[4];
+    struct sl_conflict_verdict verdict;
+};
+
+static struct fixture f;
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&f, 0, sizeof(f));
+    test_env_init(&f.env);
+    sl_arena_init(&f.arena, &f.env.env);
+    f.facts = (struct sl_txn_facts){.read_version = 3,
+                                    .isolation = SL_ISOLATION_WRITE_SERIALIZABLE,
+                                    .partition_columns = &partitions,
+                                    .actions = f.actions,
+                                    .changes_data = true};
+    const silt_status status = silt_schema_from_json(&f.env.env, schema_json, strlen(schema_json), &f.schema, NULL);
+    f.facts.schema = f.schema;
+    return status == SILT_OK ? 0 : 1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    silt_expr_unref(f.predicate);
+    silt_schema_unref(f.schema);
+    sl_arena_release(&f.arena);
+    test_env_check(&f.env);
+    return 0;
+}
+
+static void read_where(const char *predicate)
+{
+    static const silt_expr *list[1];
+    silt_error err = SILT_ERROR_INIT;
+    assert_int_equal(silt_expr_parse(&f.env.env, predicate, strlen(predicate), f.schema, &f.predicate, &err), SILT_OK);
+    list[0] = f.predicate;
+    f.facts.read_predicates = list;
+    f.facts.n_read_predicates = 1;
+}
+
+static struct sl_action *act(enum sl_action_kind kind)
+{
+    struct sl_action *action = &f.actions[f.facts.n_actions++];
+    action->kind = kind;
+    return action;
+}
+
+static void we_remove(const char *path)
+{
+    act(SL_ACTION_REMOVE)->u.remove.path = sl_str_from(path);
+}
+
+static silt_conflict_kind against_version(int64_t version, const char *lines)
+{
+    struct sl_commit winner;
+    silt_error err = SILT_ERROR_INIT;
+    if (sl_commit_parse(&f.env.env, &f.arena, version, sl_str_from(lines), &winner, &err) != SILT_OK) {
+        fail_msg("%s", err.message);
+    }
+    sl_conflict_check(&f.facts, &winner, &f.arena, &f.verdict);
+    return f.verdict.kind;
+}
+
+static silt_conflict_kind against(const char *lines)
+{
+    return against_version(4, lines);
+}
+
+static void blind_append_passes_every_change_of_data(void **state)
+{
+    (void)state;
+    f.facts.is_blind_append = true;
+    act(SL_ACTION_ADD)->u.add.path = SL_STR("mine");
+    assert_int_equal(against(BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_NONE);
+    assert_int_equal(against(NOT_BLIND REMOVE("a", "x", "true")), SILT_CONFLICT_NONE);
+    f.facts.isolation = SL_ISOLATION_SERIALIZABLE;
+    assert_int_equal(against(NOT_BLIND ADD("a", "x", "1", "2", "true") REMOVE("b", "x", "true")), SILT_CONFLICT_NONE);
+    assert_int_equal(against("{\"unheardOf\":{}}\n"), SILT_CONFLICT_NONE);
+}
+
+static void blind_append_stops_at_metadata_and_protocol(void **state)
+{
+    (void)state;
+    f.facts.is_blind_append = true;
+    assert_int_equal(against(NOT_BLIND METADATA), SILT_CONFLICT_METADATA_CHANGED);
+    assert_int_equal(against(NOT_BLIND METADATA PROTOCOL), SILT_CONFLICT_PROTOCOL_CHANGED);
+    assert_int_equal(f.verdict.winner_version, 4);
+    assert_true(sl_str_eq_c(f.verdict.winner_operation, "DELETE"));
+}
+
+static void overwrite_conflicts_with_rows_that_are_not_blindly_added(void **state)
+{
+    (void)state;
+    f.facts.read_whole_table = true;
+    assert_int_equal(against(NOT_BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_CONCURRENT_APPEND);
+    assert_true(sl_str_eq_c(f.verdict.path, "a"));
+    assert_int_equal(against(ADD("a", "x", "1", "2", "true")),
+                     SILT_CONFLICT_CONCURRENT_APPEND); /* says nothing: not blind */
+    assert_int_equal(against(BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_NONE);
+    assert_true(f.verdict.skipped_append);
+    assert_int_equal(against(NOT_BLIND ADD("a", "x", "1", "2", "false")), SILT_CONFLICT_NONE);
+    f.facts.isolation = SL_ISOLATION_SERIALIZABLE;
+    assert_int_equal(against(BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_CONCURRENT_APPEND);
+}
+
+static void change_of_metadata_makes_blind_appends_count(void **state)
+{
+    (void)state;
+    f.facts.read_whole_table = true;
+    act(SL_ACTION_METADATA);
+    assert_int_equal(against(BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_CONCURRENT_APPEND);
+}
+
+static void overwrite_conflicts_with_removals(void **state)
+{
+    (void)state;
+    f.facts.read_whole_table = true;
+    we_remove("a");
+    assert_int_equal(against(NOT_BLIND REMOVE("a", "x", "true")), SILT_CONFLICT_CONCURRENT_DELETE_READ);
+    assert_int_equal(against(NOT_BLIND REMOVE("other", "x", "false")), SILT_CONFLICT_CONCURRENT_DELETE_READ);
+}
+
+static void same_file_cannot_be_removed_twice(void **state)
+{
+    (void)state;
+    we_remove("a");
+    assert_int_equal(against(NOT_BLIND REMOVE("a", "x", "true")), SILT_CONFLICT_CONCURRENT_DELETE_DELETE);
+    assert_true(sl_str_eq_c(f.verdict.path, "a"));
+    assert_int_equal(against(NOT_BLIND REMOVE("b", "x", "true")), SILT_CONFLICT_NONE);
+    act(SL_ACTION_ADD)->u.add.path = SL_STR("b"); /* added again, with other tags say */
+    assert_int_equal(against(NOT_BLIND REMOVE("b", "x", "true")), SILT_CONFLICT_CONCURRENT_DELETE_DELETE);
+}
+
+static void file_that_was_read_must_not_be_gone(void **state)
+{
+    (void)state;
+    static const struct sl_str files[] = {{"r", 1}};
+    f.facts.read_files = files;
+    f.facts.n_read_files = 1;
+    assert_int_equal(against(NOT_BLIND REMOVE("r", "x", "true")), SILT_CONFLICT_CONCURRENT_DELETE_READ);
+    assert_int_equal(against(NOT_BLIND REMOVE("s", "x", "true")), SILT_CONFLICT_NONE);
+}
+
+static void partition_values_tell_rows_apart(void **state)
+{
+    (void)state;
+    read_where("p = 'x'");
+    assert_int_equal(against(NOT_BLIND ADD("a", "y", "1", "2", "true")), SILT_CONFLICT_NONE);
+    assert_int_equal(against(NOT_BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_CONCURRENT_APPEND);
+    assert_int_equal(against(NOT_BLIND REMOVE("a", "y", "true")), SILT_CONFLICT_NONE);
+    assert_int_equal(against(NOT_BLIND REMOVE("a", "x", "true")), SILT_CONFLICT_CONCURRENT_DELETE_READ);
+}
+
+static void statistics_tell_rows_apart(void **state)
+{
+    (void)state;
+    read_where("v > 10");
+    assert_int_equal(against(NOT_BLIND ADD("a", "y", "1", "10", "true")), SILT_CONFLICT_NONE);
+    assert_int_equal(against(NOT_BLIND ADD("a", "y", "1", "11", "true")), SILT_CONFLICT_CONCURRENT_APPEND);
+    /* A removal without statistics could have held any row. */
+    assert_int_equal(against(NOT_BLIND REMOVE("a", "y", "true")), SILT_CONFLICT_CONCURRENT_DELETE_READ);
+}
+
+static void skipped_append_stands_against_a_later_reader_of_it(void **state)
+{
+    (void)state;
+    read_where("p = 'x'");
+    assert_int_equal(against_version(4, BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_NONE);
+    assert_true(f.verdict.skipped_append);
+    f.facts.first_skipped_append = 4;
+    /* read version 3: it cannot have seen version 4 */
+    assert_int_equal(against_version(5, NOT_BLIND REMOVE("q", "y", "true")), SILT_CONFLICT_NONE);
+    assert_int_equal(against_version(6, "{\"commitInfo\":{\"operation\":\"UPDATE\",\"readVersion\":5}}\n" ADD(
+                                            "n", "y", "1", "2", "true")),
+                     SILT_CONFLICT_CONCURRENT_APPEND);
+    assert_int_equal(against_version(6, ADD("n", "y", "1", "2", "true")), SILT_CONFLICT_CONCURRENT_APPEND);
+    /* Rearranging rows makes none that depend on others. */
+    assert_int_equal(against_version(6, "{\"commitInfo\":{\"operation\":\"OPTIMIZE\",\"readVersion\":5}}\n" ADD(
+                                            "n", "y", "1", "2", "false")),
+                     SILT_CONFLICT_NONE);
+}
+
+static void transaction_without_data_change_ignores_new_rows(void **state)
+{
+    (void)state;
+    f.facts.changes_data = false;
+    f.facts.isolation = SL_ISOLATION_SNAPSHOT;
+    read_where("p = 'x'");
+    assert_int_equal(against(NOT_BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_NONE);
+}
+
+static void application_id_decides_before_all_else(void **state)
+{
+    (void)state;
+    struct sl_action *action = act(SL_ACTION_APP_TXN);
+    action->u.app_txn.app_id = SL_STR("job");
+    action->u.app_txn.version = 5;
+    assert_int_equal(against(BLIND TXN("job", "5")), SILT_CONFLICT_NONE);
+    assert_true(f.verdict.skip);
+    assert_int_equal(against(BLIND METADATA TXN("job", "6")), SILT_CONFLICT_NONE);
+    assert_true(f.verdict.skip);
+    assert_int_equal(against(BLIND TXN("job", "4")), SILT_CONFLICT_CONCURRENT_TRANSACTION);
+    assert_false(f.verdict.skip);
+    assert_int_equal(against(BLIND TXN("other", "9")), SILT_CONFLICT_NONE);
+}
+
+static void same_domain_conflicts_unless_it_is_row_trackings(void **state)
+{
+    (void)state;
+    act(SL_ACTION_DOMAIN_METADATA)->u.domain.domain = SL_STR("mine");
+    assert_int_equal(against(BLIND DOMAIN("mine")), SILT_CONFLICT_CONCURRENT_TRANSACTION);
+    assert_int_equal(against(BLIND DOMAIN("theirs")), SILT_CONFLICT_NONE);
+    f.actions[0].u.domain.domain = SL_STR("delta.rowTracking");
+    assert_int_equal(against(BLIND DOMAIN("delta.rowTracking")), SILT_CONFLICT_NONE);
+}
+
+static void exclusive_transaction_admits_nothing(void **state)
+{
+    (void)state;
+    f.facts.exclusive = true;
+    assert_int_equal(against(BLIND), SILT_CONFLICT_CONCURRENT_WRITE);
+}
+
+static void refusal_names_version_operation_and_file(void **state)
+{
+    (void)state;
+    f.facts.read_whole_table = true;
+    silt_error err = SILT_ERROR_INIT;
+    assert_int_equal(against(NOT_BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_CONCURRENT_APPEND);
+    assert_int_equal(sl_conflict_fail(&f.verdict, &err), SILT_ECONFLICT);
+    assert_string_equal(err.code_name, "DELTA_CONCURRENT_APPEND");
+    assert_string_equal(err.message, "version 4 (DELETE) added rows that this transaction should have read: a");
+    assert_int_equal(err.version, 4);
+    assert_true(err.hint[0] != '\0');
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(blind_append_passes_every_change_of_data),
+        TEST(blind_append_stops_at_metadata_and_protocol),
+        TEST(overwrite_conflicts_with_rows_that_are_not_blindly_added),
+        TEST(change_of_metadata_makes_blind_appends_count),
+        TEST(overwrite_conflicts_with_removals),
+        TEST(same_file_cannot_be_removed_twice),
+        TEST(file_that_was_read_must_not_be_gone),
+        TEST(partition_values_tell_rows_apart),
+        TEST(statistics_tell_rows_apart),
+        TEST(skipped_append_stands_against_a_later_reader_of_it),
+        TEST(transaction_without_data_change_ignores_new_rows),
+        TEST(application_id_decides_before_all_else),
+        TEST(same_domain_conflicts_unless_it_is_row_trackings),
+        TEST(exclusive_transaction_admits_nothing),
+        TEST(refusal_names_version_operation_and_file),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
