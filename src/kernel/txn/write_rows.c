@@ -22,6 +22,12 @@ struct row_source {
     size_t *mapping;           /* in the transaction's arena */
 };
 
+/* A schema without it counts as released; those below only lend what is copied from them. */
+static void release_nothing(struct ArrowSchema *schema)
+{
+    schema->release = NULL;
+}
+
 static silt_status export_column(const silt_txn *txn, const struct row_source *source, size_t column,
                                  struct ArrowSchema *out, silt_error *err)
 {
@@ -30,7 +36,11 @@ static silt_status export_column(const silt_txn *txn, const struct row_source *s
         return sl_arrow_schema_copy(txn->env, source->schema.children[from], out, err);
     }
     const struct ArrowSchema missing = {
-        .format = "n", .name = txn->schema->root.fields[column].name.ptr, .flags = ARROW_FLAG_NULLABLE};
+        .format = "n",
+        .name = txn->schema->root.fields[column].name.ptr,
+        .flags = ARROW_FLAG_NULLABLE,
+        .release = release_nothing,
+    };
     return sl_arrow_schema_copy(txn->env, &missing, out, err);
 }
 
@@ -54,7 +64,8 @@ static silt_status source_schema(void *ctx, struct ArrowSchema *out, silt_error 
         status = export_column(txn, source, made, &columns[made], err);
     }
     if (status == SILT_OK) {
-        const struct ArrowSchema whole = {.format = "+s", .name = "", .n_children = (int64_t)n, .children = pointers};
+        const struct ArrowSchema whole = {
+            .format = "+s", .name = "", .n_children = (int64_t)n, .children = pointers, .release = release_nothing};
         status = sl_arrow_schema_copy(txn->env, &whole, out, err);
     }
 out:
