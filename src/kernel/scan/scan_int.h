@@ -31,6 +31,17 @@ struct silt_scan {
     silt_scan_plan plan;
 };
 
+/* What a builder was told: places of columns in the schema. */
+struct sl_scan_wish {
+    const size_t *columns;
+    size_t n_columns;
+    bool all_columns; /* no projection: columns does not matter */
+};
+
+/* An empty scan with one reference; everything is filled in by sl_scan_assemble, after scan->filter is set. */
+silt_status sl_scan_new(silt_snapshot *snapshot, silt_scan **out, silt_error *err);
+silt_status sl_scan_assemble(silt_scan *scan, const silt_call *call, const struct sl_scan_wish *wish, silt_error *err);
+
 /* Fills files and ordinals; answered[i] tells whether pruning answered AND member i for every file that is left. */
 silt_status sl_scan_plan_files(silt_scan *scan, const silt_call *call, bool *answered, silt_error *err);
 
