@@ -134,7 +134,8 @@ typedef struct silt_plan_file {
 /*
  * A planned scan in logical terms, for engines that can run a scan as a whole (and for SQL). logical and physical
  * have the same shape; partition_index[i] >= 0 says that top-level column i takes its value from
- * files[f].partition_values[partition_index[i]] and is not in the files.
+ * files[f].partition_values[partition_index[i]] and is not in the files. `logical` begins with the columns that were
+ * asked for (silt_scan_schema); columns that only the filter names come after them.
  */
 typedef struct silt_scan_plan {
     uint32_t size;
