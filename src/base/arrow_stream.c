@@ -21,21 +21,39 @@ struct stream {
     char error_text[SILT_ERROR_CODE_SIZE + SILT_ERROR_MESSAGE_SIZE + 4];
 };
 
+/*
+ * The errno that carries a status, both ways: streams of another copy of this code (the data plane's library has one) come
+ * back with their status whole. What has no pair is EIO and comes back as SILT_EENGINE.
+ */
+static const struct {
+    silt_status status;
+    int errnum;
+} PAIRS[] = {
+    {SILT_EINVALID, EINVAL},  {SILT_ENOMEM, ENOMEM},        {SILT_ENOTFOUND, ENOENT},     {SILT_EEXISTS, EEXIST},
+    {SILT_EACCESS, EACCES},   {SILT_ECORRUPT, EBADMSG},     {SILT_EUNSUPPORTED, ENOTSUP}, {SILT_ESCHEMA, EILSEQ},
+    {SILT_ECONSTRAINT, EDOM}, {SILT_ECANCELLED, ECANCELED}, {SILT_EDEADLINE, ETIMEDOUT},  {SILT_ENOSPACE, ENOSPC},
+    {SILT_ELIMIT, EOVERFLOW},
+};
+
 static int errno_of(silt_status status)
 {
-    switch (status) {
-    case SILT_EINVALID: return EINVAL;
-    case SILT_ENOMEM: return ENOMEM;
-    case SILT_ENOTFOUND:
-    case SILT_ENOTTABLE: return ENOENT;
-    case SILT_EEXISTS: return EEXIST;
-    case SILT_EACCESS: return EACCES;
-    case SILT_EUNSUPPORTED: return ENOTSUP;
-    case SILT_ECANCELLED: return ECANCELED;
-    case SILT_EDEADLINE: return ETIMEDOUT;
-    case SILT_ENOSPACE: return ENOSPC;
-    default: return EIO;
+    for (size_t i = 0; i < sizeof(PAIRS) / sizeof(PAIRS[0]); i++) {
+        if (PAIRS[i].status == status) {
+            return PAIRS[i].errnum;
+        }
     }
+    return status == SILT_ENOTTABLE ? ENOENT : EIO;
+}
+
+/* A stream of someone else's may mean anything by an errno: only memory and cancellation are believed without a class. */
+static silt_status status_of(int errnum, bool has_class)
+{
+    for (size_t i = 0; i < sizeof(PAIRS) / sizeof(PAIRS[0]); i++) {
+        if (PAIRS[i].errnum == errnum && (has_class || errnum == ENOMEM || errnum == ECANCELED)) {
+            return PAIRS[i].status;
+        }
+    }
+    return SILT_EENGINE;
 }
 
 /* Keeps a failure for get_last_error; a callback that failed without setting the error gets the status's name. */
@@ -160,7 +178,7 @@ static silt_status fail_from_stream(struct ArrowArrayStream *stream, int errnum,
     char code[SILT_ERROR_CODE_SIZE];
     const char *text = stream->get_last_error != NULL ? stream->get_last_error(stream) : NULL;
     const struct sl_str message = split_code(sl_str_from(text), code, sizeof(code));
-    const silt_status status = errnum == ENOMEM ? SILT_ENOMEM : errnum == ECANCELED ? SILT_ECANCELLED : SILT_EENGINE;
+    const silt_status status = status_of(errnum, code[0] != '\0');
     if (message.len == 0) {
         sl_fail(err, status, code, "reading an Arrow stream failed with errno %d", errnum);
     } else {

@@ -129,7 +129,7 @@ static void failure_comes_back_whole_and_stays(void **state)
         assert_string_equal(stream.get_last_error(&stream), "[DELTA_BROKEN] file broke");
         assert_int_equal(sl_arrow_stream_error(&stream)->version, 12);
     }
-    assert_int_equal(stream.get_next(&stream, &batch), EIO);
+    assert_int_equal(stream.get_next(&stream, &batch), EBADMSG);
     assert_int_equal(source.released, 2);
     sl_arrow_stream_release(&stream);
     test_env_check(&t);
@@ -204,8 +204,8 @@ static void foreign_failures_are_translated(void **state)
         const char *code_name;
         const char *message;
     } cases[] = {
-        {{EINVAL, "[DELTA_X] it broke"}, SILT_EENGINE, "DELTA_X", "it broke"},
-        {{EINVAL, "[A.B_1]\n two\nlines"}, SILT_EENGINE, "A.B_1", "two lines"},
+        {{EINVAL, "[DELTA_X] it broke"}, SILT_EINVALID, "DELTA_X", "it broke"},
+        {{EINVAL, "[A.B_1]\n two\nlines"}, SILT_EINVALID, "A.B_1", "two lines"},
         {{EIO, "[not a code] x"}, SILT_EENGINE, "SILT_ENGINE_FAILURE", "[not a code] x"},
         {{EIO, "[]"}, SILT_EENGINE, "SILT_ENGINE_FAILURE", "[]"},
         {{EIO, "[UNENDED"}, SILT_EENGINE, "SILT_ENGINE_FAILURE", "[UNENDED"},
