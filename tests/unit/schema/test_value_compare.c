@@ -29,10 +29,10 @@ static void numbers_of_different_kinds_compare_exactly(void **state)
     assert_int_equal(order(m, "bigint", "-9223372036854775808", "double", "-9223372036854775808"), 0);
     assert_int_equal(order(m, "decimal(2,1)", "0.1", "double", "0.1"), -1);
     assert_int_equal(order(m, "decimal(2,1)", "0.5", "double", "0.5"), 0);
-    assert_int_equal(order(m, "decimal(38,0)", "99999999999999999999999999999999999999", "double", "1e38"), -1);
+    assert_int_equal(order(m, "decimal(38,0)", "99999999999999999999999999999999999999", "double", "1e38"), 1);
     assert_int_equal(order(m, "decimal(38,38)", "0.00000000000000000000000000000000000001", "double", "1e-39"), 1);
     assert_int_equal(order(m, "decimal(38,38)", "0.00000000000000000000000000000000000001", "double", "4.9e-324"), 1);
-    assert_int_equal(order(m, "decimal(38,38)", "-0.00000000000000000000000000000000000001", "double", "-1e-38"), 1);
+    assert_int_equal(order(m, "decimal(38,38)", "-0.00000000000000000000000000000000000001", "double", "-1e-38"), -1);
     assert_int_equal(order(m, "decimal(3,2)", "1.00", "int", "1"), 0);
     assert_int_equal(order(m, "decimal(3,2)", "-1.01", "int", "-1"), -1);
     assert_int_equal(order(m, "decimal(5,0)", "0", "double", "0"), 0);
