@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "commands/describe.h"
 #include "commands/row_set.h"
-#include "json/json.h"
 #include "schema/type.h"
 
 static const struct sl_row_column table_columns[] = {
@@ -39,42 +38,18 @@ static void put_ms(struct sl_row_set *rows, int64_t ms)
     }
 }
 
-/* Text of a field's comment, absent if it has none. */
-static silt_status field_comment(struct sl_arena *arena, const struct silt_field *field, struct sl_str *out,
-                                 silt_error *err)
-{
-    struct sl_str json = sl_field_meta_json(field, SL_STR("comment"));
-    struct sl_json_doc *doc = NULL;
-    struct sl_str text = {0};
-
-    *out = text;
-    if (json.ptr == NULL) {
-        return SILT_OK;
-    }
-    SL_TRY(sl_json_parse(arena->env, json, &doc, err));
-    if (sl_json_to_str(sl_json_root(doc), &text)) {
-        *out = sl_arena_copy(arena, text);
-    }
-    sl_json_free(doc);
-    return text.ptr == NULL || out->ptr != NULL ? SILT_OK : sl_fail_nomem(err);
-}
-
-static silt_status put_field(struct sl_row_set *rows, struct sl_arena *arena, const struct silt_field *field,
-                             silt_error *err)
+static silt_status put_field(struct sl_row_set *rows, const struct silt_field *field, silt_error *err)
 {
     struct sl_buf type;
-    struct sl_str comment;
-    silt_status status = field_comment(arena, field, &comment, err);
-    if (status != SILT_OK) {
-        return status;
-    }
-    sl_buf_init(&type, arena->env);
+    silt_status status;
+
+    sl_buf_init(&type, rows->env);
     sl_type_print(&type, field->type);
     status = sl_buf_status(&type, err);
     if (status == SILT_OK) {
         sl_row_str(rows, field->name);
         sl_row_str(rows, sl_buf_view(&type));
-        sl_row_str(rows, comment);
+        sl_row_str(rows, sl_field_meta_json(field, SL_STR("comment")));
         sl_row_end(rows);
     }
     sl_buf_release(&type);
@@ -138,25 +113,22 @@ silt_status sl_describe_table(silt_table *table, silt_snapshot *snapshot, const 
     const silt_schema *schema = silt_snapshot_schema(snapshot);
     size_t n_partition = silt_snapshot_partition_count(snapshot);
     struct sl_row_set rows;
-    struct sl_arena arena;
     silt_status status = SILT_OK;
 
     SL_TRY(sl_row_set_init(&rows, env, table_columns, 3, err));
-    sl_arena_init(&arena, env);
     for (size_t i = 0; i < silt_schema_field_count(schema) && status == SILT_OK; i++) {
-        status = put_field(&rows, &arena, silt_schema_field(schema, i), err);
+        status = put_field(&rows, silt_schema_field(schema, i), err);
     }
     if (status == SILT_OK && n_partition > 0) {
         put_line(&rows, "# Partition Information", "", "");
         put_line(&rows, "# col_name", "data_type", "comment");
     }
     for (size_t i = 0; i < n_partition && status == SILT_OK; i++) {
-        status = put_field(&rows, &arena, silt_schema_find(schema, silt_snapshot_partition_column(snapshot, i)), err);
+        status = put_field(&rows, silt_schema_find(schema, silt_snapshot_partition_column(snapshot, i)), err);
     }
     if (status == SILT_OK && extended) {
         status = put_extended(&rows, table, snapshot, name, err);
     }
-    sl_arena_release(&arena);
     if (status != SILT_OK) {
         sl_row_set_release(&rows);
         return status;

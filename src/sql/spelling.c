@@ -143,6 +143,25 @@ static struct sl_token peek(const struct sl_lexer *lexer)
     return sl_lex(&copy);
 }
 
+static bool is_time_unit(const struct sl_token *token)
+{
+    static const char *const units[] = {"YEAR",   "MONTH",  "WEEK",        "DAY",        "HOUR",
+                                        "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND"};
+    struct sl_str word = token->text;
+    if (token->kind != SL_TOK_WORD) {
+        return false;
+    }
+    if (word.len > 1 && (word.ptr[word.len - 1] == 's' || word.ptr[word.len - 1] == 'S')) {
+        word.len--; /* a plural */
+    }
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (sl_str_eq_nocase(word, sl_str_from(units[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* One operand of a time expression: a literal (typed or not), a parameter, a call, a bracketed expression. */
 static bool skip_operand(struct sl_lexer *lexer, size_t *end)
 {
@@ -173,8 +192,9 @@ static bool skip_operand(struct sl_lexer *lexer, size_t *end)
     if (next.kind == SL_TOK_STRING || (sl_token_is(&token, "INTERVAL") && next.kind == SL_TOK_NUMBER)) {
         (void)sl_lex(lexer);
         *end = next.end;
-        if (sl_token_is(&token, "INTERVAL") && next.kind == SL_TOK_NUMBER) {
-            next = sl_lex(lexer); /* the unit */
+        next = peek(lexer);
+        if (sl_token_is(&token, "INTERVAL") && is_time_unit(&next)) {
+            (void)sl_lex(lexer);
             *end = next.end;
         }
         return true;

@@ -1,0 +1,137 @@
+/* Spark's spellings made DuckDB's, time travel taken out, and the way back to the user's offsets. */
+#include "sql/spelling.h"
+
+#include "test_env.h"
+
+struct spell_test {
+    struct test_env t;
+    struct sl_spelled spelled;
+};
+
+static void spell(struct spell_test *s, const char *text)
+{
+    silt_error err = SILT_ERROR_INIT;
+    test_env_init(&s->t);
+    sl_spelled_init(&s->spelled, &s->t.env);
+    assert_int_equal(sl_spell(sl_str_from(text), &s->spelled, &err), SILT_OK);
+}
+
+static void spell_end(struct spell_test *s)
+{
+    sl_spelled_release(&s->spelled);
+    test_env_check(&s->t);
+}
+
+static void expect_spelled(const char *text, const char *expected)
+{
+    struct spell_test s;
+    spell(&s, text);
+    assert_string_equal(sl_buf_cstr(&s.spelled.text), expected);
+    spell_end(&s);
+}
+
+static void names_and_operators_take_duckdbs_form(void **state)
+{
+    (void)state;
+    expect_spelled("select `a\"b` from delta.`/p x`", "select \"a\"\"b\" from delta.\"/p x\"");
+    expect_spelled("select `a``b`", "select \"a`b\"");
+    expect_spelled("from delta.'/p'", "from delta.\"/p\"");
+    expect_spelled("select a <=> b", "select a  IS NOT DISTINCT FROM  b");
+    expect_spelled("select '`x` <=> y' -- `z`\n, 1", "select '`x` <=> y' -- `z`\n, 1");
+}
+
+static void types_are_spelled_in_casts_only(void **state)
+{
+    (void)state;
+    expect_spelled("select cast(a as byte), b::byte, (select 1 as byte), byte",
+                   "select cast(a as TINYINT), b::TINYINT, (select 1 as byte), byte");
+    expect_spelled("select try_cast((a) as timestamp_ntz)", "select try_cast((a) as TIMESTAMP)");
+    expect_spelled("select current_timestamp(), current_date ( )", "select current_timestamp, current_date ");
+}
+
+static const struct sl_travel_note *only_note(const struct spell_test *s)
+{
+    assert_int_equal(s->spelled.travels.len, 1);
+    return sl_vec_at(&s->spelled.travels, 0);
+}
+
+static void expect_travel(const char *text, const char *spelled, const char *table, const char *expr, bool is_version)
+{
+    struct spell_test s;
+    spell(&s, text);
+    assert_string_equal(sl_buf_cstr(&s.spelled.text), spelled);
+    const struct sl_travel_note *note = only_note(&s);
+    const struct sl_str rest = sl_str_sub(sl_buf_view(&s.spelled.text), note->table, s.spelled.text.len);
+    assert_true(sl_str_starts_with(rest, sl_str_from(table)));
+    assert_true(sl_str_eq_c(note->expr, expr));
+    assert_int_equal(note->is_version, is_version);
+    spell_end(&s);
+}
+
+static void time_travel_is_taken_out_and_tied_to_its_table(void **state)
+{
+    (void)state;
+    expect_travel("from a, b.c version as of 3 x", "from a, b.c  x", "b.c", "3", true);
+    expect_travel("from t FOR VERSION AS OF '3' where 1", "from t  where 1", "t", "'3'", true);
+    expect_travel("from t for system_version as of $1", "from t ", "t", "$1", true);
+    expect_travel("from `t` timestamp as of '2020-01-01' as u", "from \"t\"  as u", "\"t\"", "'2020-01-01'", false);
+    expect_travel("from t timestamp as of date '2020-01-01' u", "from t  u", "t", "date '2020-01-01'", false);
+    expect_travel("from t timestamp as of now() - interval 1 day u", "from t  u", "t", "now() - interval 1 day", false);
+    expect_travel("from t timestamp as of now() - interval '1' day u", "from t  u", "t", "now() - interval '1' day",
+                  false);
+    expect_travel("from delta.`/p`@v12 u", "from delta.\"/p\" u", "delta", "v12", true);
+    expect_travel("from t@20200131235959999", "from t", "t", "20200131235959999", false);
+    expect_travel("from t version as of -1", "from t ", "t", "-1", true);
+}
+
+static void columns_called_like_the_clauses_stay(void **state)
+{
+    (void)state;
+    expect_spelled("select version as of from t", "select version as of from t");
+    expect_spelled("select a timestamp from t", "select a timestamp from t");
+    expect_spelled("select a @v3", "select a @v3");
+    expect_spelled("from t@x3", "from t@x3");
+}
+
+static void offsets_lead_back_to_the_source(void **state)
+{
+    (void)state;
+    struct spell_test s;
+    const char *text = "select `a`<=>b from t version as of 3 where xyz";
+    spell(&s, text);
+    const size_t spelled = sl_str_find(sl_buf_view(&s.spelled.text), SL_STR("xyz"));
+    assert_int_equal(sl_offset_map_back(&s.spelled.map, spelled), (size_t)(strstr(text, "xyz") - text));
+    assert_int_equal(sl_offset_map_back(&s.spelled.map, spelled + 2), (size_t)(strstr(text, "xyz") - text) + 2);
+    const size_t distinct = sl_str_find(sl_buf_view(&s.spelled.text), SL_STR("DISTINCT"));
+    assert_int_equal(sl_offset_map_back(&s.spelled.map, distinct), (size_t)(strstr(text, "<=>") - text));
+    assert_int_equal(sl_offset_map_back(&s.spelled.map, 0), 0);
+    spell_end(&s);
+}
+
+static void deep_brackets_are_harmless(void **state)
+{
+    (void)state;
+    enum {
+        DEPTH = 10000
+    };
+    struct spell_test s;
+    static char text[2 * DEPTH + 1];
+    memset(text, '(', DEPTH);
+    memset(text + DEPTH, ')', DEPTH);
+    spell(&s, text);
+    assert_string_equal(sl_buf_cstr(&s.spelled.text), text);
+    spell_end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_and_operators_take_duckdbs_form),
+        cmocka_unit_test(types_are_spelled_in_casts_only),
+        cmocka_unit_test(time_travel_is_taken_out_and_tied_to_its_table),
+        cmocka_unit_test(columns_called_like_the_clauses_stay),
+        cmocka_unit_test(offsets_lead_back_to_the_source),
+        cmocka_unit_test(deep_brackets_are_harmless),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
