@@ -23,6 +23,19 @@ static bool exact_in(const silt_value *v, silt_type_kind floating)
     return v->kind >= SILT_TYPE_BYTE && v->kind <= SILT_TYPE_LONG && v->as.i64 <= limit && v->as.i64 >= -limit;
 }
 
+/* True if every engine turns the number into its exact equal, once there is one. */
+static bool converts_exactly(const silt_value *v, silt_type_kind floating)
+{
+    if (v->kind != SILT_TYPE_DECIMAL) {
+        return true;
+    }
+    /* Both the digits and the power of ten are floating-point numbers themselves, so that one division rounds once. */
+    const bool narrow = floating == SILT_TYPE_FLOAT;
+    const sl_i128 limit = (sl_i128)1 << (narrow ? 24 : 53);
+    const sl_i128 unscaled = sl_value_get_i128(v);
+    return unscaled <= limit && unscaled >= -limit && v->scale <= (narrow ? 10 : 22);
+}
+
 static double approximate(const silt_value *v)
 {
     if (is_floating(v->kind)) {
@@ -50,6 +63,9 @@ bool sl_compare_certain(const silt_value *a, const silt_value *b, int *order)
     const silt_value *exact = is_floating(a->kind) ? b : a;
     if (!isfinite(floating->as.f64) || exact_in(exact, floating->kind)) {
         return true;
+    }
+    if (*order == 0) {
+        return converts_exactly(exact, floating->kind);
     }
     const double x = approximate(a);
     const double y = approximate(b);

@@ -12,6 +12,7 @@
 #define EXACT_IN_DOUBLE (INT64_C(1) << 53)
 #define EXACT_IN_FLOAT (INT64_C(1) << 24)
 #define MAX_SUGGESTION_DISTANCE 3
+#define MAX_SUGGESTIONS 10000
 
 struct resolver {
     struct sl_arena *arena;
@@ -19,16 +20,18 @@ struct resolver {
     silt_error *err;
 };
 
-/* Names the nearest field in the hint, if one is near. */
+/* Names the nearest field in the hint, if one is near; among equals one of the same length. */
 static void suggest(const struct resolver *r, const struct silt_type *type, struct sl_str name)
 {
-    size_t best = MAX_SUGGESTION_DISTANCE + 1;
+    size_t best = SIZE_MAX;
     struct sl_str nearest = {NULL, 0};
-    for (size_t i = 0; i < type->n_fields && i < 10000; i++) {
-        const size_t distance = sl_str_distance(type->fields[i].name, name, MAX_SUGGESTION_DISTANCE);
-        if (distance < best) {
-            best = distance;
-            nearest = type->fields[i].name;
+    for (size_t i = 0; i < type->n_fields && i < MAX_SUGGESTIONS; i++) {
+        const struct sl_str other = type->fields[i].name;
+        const size_t distance = sl_str_distance(other, name, MAX_SUGGESTION_DISTANCE);
+        const size_t score = 2 * distance + (other.len != name.len ? 1 : 0);
+        if (distance <= MAX_SUGGESTION_DISTANCE && distance < name.len && score < best) {
+            best = score;
+            nearest = other;
         }
     }
     if (nearest.ptr != NULL) {

@@ -287,7 +287,14 @@ static silt_status lex_symbol(struct sl_lexer *lexer)
     return fail_here(lexer, lexer->pos, "a character that no expression has");
 }
 
-static silt_status lex_token(struct sl_lexer *lexer, bool after_name)
+/* What a number can be: after a name, ".1" is the next part of a path, and so is "1" after a dot. */
+enum context {
+    AFTER_NAME,
+    AFTER_DOT,
+    AFTER_OTHER
+};
+
+static silt_status lex_token(struct sl_lexer *lexer, enum context context)
 {
     struct sl_token *token = &lexer->token;
     const char c = at(lexer, lexer->pos);
@@ -307,8 +314,8 @@ static silt_status lex_token(struct sl_lexer *lexer, bool after_name)
     if (c == '`') {
         return lex_quoted(lexer);
     }
-    /* After a name, ".1" is the next part of a path. */
-    const size_t end = is_digit(c) || (c == '.' && !after_name) ? number_end(lexer, lexer->pos) : 0;
+    const bool may_be_number = is_digit(c) ? context != AFTER_DOT : c == '.' && context != AFTER_NAME;
+    const size_t end = may_be_number ? number_end(lexer, lexer->pos) : 0;
     if (end > 0) {
         token->kind = SL_TOKEN_NUMBER;
         token->text = sl_str_sub(lexer->input, lexer->pos, end);
@@ -329,10 +336,16 @@ static silt_status lex_token(struct sl_lexer *lexer, bool after_name)
 
 silt_status sl_lexer_next(struct sl_lexer *lexer)
 {
-    const bool after_name = lexer->token.kind == SL_TOKEN_WORD || lexer->token.kind == SL_TOKEN_QUOTED;
+    const struct sl_token before = lexer->token;
     SL_TRY(skip_blank(lexer));
+    enum context context = AFTER_OTHER;
+    if (before.end == lexer->pos && (before.kind == SL_TOKEN_WORD || before.kind == SL_TOKEN_QUOTED)) {
+        context = AFTER_NAME;
+    } else if (before.end == lexer->pos && sl_token_is_symbol(&before, ".")) {
+        context = AFTER_DOT;
+    }
     lexer->token.begin = lexer->pos;
-    SL_TRY(lex_token(lexer, after_name && lexer->token.end == lexer->pos));
+    SL_TRY(lex_token(lexer, context));
     lexer->token.end = lexer->pos;
     return SILT_OK;
 }
