@@ -13,12 +13,14 @@
 #include "kernel/txn/null_check.h"
 #include "kernel/txn/txn_write.h"
 #include "schema/type.h"
+#include "schema/value.h"
 
 /* The source of the stream that the data plane sees. Freed with that stream. */
 struct row_source {
     silt_txn *txn;
     struct ArrowArrayStream rows;
     struct ArrowSchema schema; /* of rows */
+    struct ArrowSchema table;  /* of the table */
     size_t *mapping;           /* in the transaction's arena */
 };
 
@@ -28,20 +30,13 @@ static void release_nothing(struct ArrowSchema *schema)
     schema->release = NULL;
 }
 
-static silt_status export_column(const silt_txn *txn, const struct row_source *source, size_t column,
-                                 struct ArrowSchema *out, silt_error *err)
+/* Columns that the source lacks come with the table's own type, so that a data plane need not know a null type. */
+static silt_status export_column(const struct row_source *source, size_t column, struct ArrowSchema *out,
+                                 silt_error *err)
 {
     const size_t from = source->mapping[column];
-    if (from != SIZE_MAX) {
-        return sl_arrow_schema_copy(txn->env, source->schema.children[from], out, err);
-    }
-    const struct ArrowSchema missing = {
-        .format = "n",
-        .name = txn->schema->root.fields[column].name.ptr,
-        .flags = ARROW_FLAG_NULLABLE,
-        .release = release_nothing,
-    };
-    return sl_arrow_schema_copy(txn->env, &missing, out, err);
+    const struct ArrowSchema *type = from != SIZE_MAX ? source->schema.children[from] : source->table.children[column];
+    return sl_arrow_schema_copy(source->txn->env, type, out, err);
 }
 
 /* The stream's schema: copied as one struct whose children are borrowed for the copy. */
@@ -61,7 +56,7 @@ static silt_status source_schema(void *ctx, struct ArrowSchema *out, silt_error 
     for (; made < n && status == SILT_OK; made++) {
         columns[made] = (struct ArrowSchema){0};
         pointers[made] = &columns[made];
-        status = export_column(txn, source, made, &columns[made], err);
+        status = export_column(source, made, &columns[made], err);
     }
     if (status == SILT_OK) {
         const struct ArrowSchema whole = {
@@ -77,15 +72,31 @@ out:
     return status;
 }
 
-static void release_nulls(struct ArrowArray *array)
+static silt_status build_nulls(const struct row_source *source, size_t column, int64_t length, struct ArrowArray *out,
+                               silt_error *err)
 {
-    array->release = NULL;
+    struct sl_arrow_builder *builder = NULL;
+    SL_TRY(sl_arrow_builder_new(source->txn->env, source->table.children[column], &builder, err));
+    silt_status status = SILT_OK;
+    for (int64_t i = 0; i < length && status == SILT_OK; i++) {
+        status = sl_arrow_append_null(builder, err);
+    }
+    if (status == SILT_OK) {
+        status = sl_arrow_builder_finish(builder, out, err);
+    }
+    sl_arrow_builder_free(builder);
+    return status;
 }
 
-/* The null layout has no buffers, so there is nothing to free. */
-static void make_nulls(int64_t length, struct ArrowArray *out)
+static silt_status make_nulls(const struct row_source *source, size_t column, int64_t length, struct ArrowArray *out,
+                              silt_error *err)
 {
-    *out = (struct ArrowArray){.length = length, .null_count = length, .release = release_nulls};
+    const struct silt_type *type = source->txn->schema->root.fields[column].type;
+    if (sl_type_is_nested(type) || type->kind == SILT_TYPE_VARIANT) {
+        return build_nulls(source, column, length, out, err);
+    }
+    const silt_value null = sl_value_null(type->kind);
+    return sl_constant_column(source->txn->env, type, &null, length, out, err);
 }
 
 static silt_status arrange(const struct row_source *source, struct ArrowArray *in, struct ArrowArray *out,
@@ -100,7 +111,7 @@ static silt_status arrange(const struct row_source *source, struct ArrowArray *i
     for (size_t i = 0; i < root->n_fields && status == SILT_OK; i++) {
         const size_t from = source->mapping[i];
         if (from == SIZE_MAX) {
-            make_nulls(in->length, out->children[i]);
+            status = make_nulls(source, i, in->length, out->children[i], err);
             continue;
         }
         status = sl_batch_take_child(in, from, out->children[i], err);
@@ -144,6 +155,7 @@ static void source_close(void *ctx)
     struct row_source *source = ctx;
     sl_arrow_stream_release(&source->rows);
     sl_arrow_schema_release(&source->schema);
+    sl_arrow_schema_release(&source->table);
     sl_release(source->txn->env, source, sizeof(*source));
 }
 
@@ -161,6 +173,9 @@ static silt_status open_source(silt_txn *txn, struct ArrowArrayStream *rows, str
     silt_status status = source->mapping != NULL ? SILT_OK : sl_fail_nomem(err);
     if (status == SILT_OK) {
         status = sl_arrow_stream_schema(&source->rows, &source->schema, err);
+    }
+    if (status == SILT_OK) {
+        status = silt_schema_to_arrow(txn->schema, &source->table, err);
     }
     if (status == SILT_OK) {
         status = sl_txn_match_columns(txn, &source->schema, source->mapping, err);

@@ -1,0 +1,147 @@
+/* Properties and schemas that change within a transaction. */
+#include "kernel/txn/txn_int.h"
+
+#include "txn_fixture.h"
+
+#define FIELD(name, type, nullable) \
+    "{\"name\":\"" name "\",\"type\":\"" type "\",\"nullable\":" nullable ",\"metadata\":{}}"
+#define TABLE(fields) "{\"type\":\"struct\",\"fields\":[" fields "]}"
+#define BASE FIELD("id", "long", "true") "," FIELD("name", "string", "true") "," FIELD("p", "string", "true")
+
+static silt_status set_schema(struct txn_fixture *f, silt_txn *txn, const char *json)
+{
+    silt_schema *schema = txn_schema(f, json);
+    silt_error_reset(&f->err);
+    const silt_status status = silt_txn_set_schema(txn, schema, &f->err);
+    silt_schema_unref(schema);
+    return status;
+}
+
+static void property_is_set_and_unset(void **state)
+{
+    struct txn_fixture *f = *state;
+    txn_create(f, TXN_SCHEMA, NULL, NULL);
+    silt_txn *txn = txn_begin(f);
+    assert_int_equal(silt_txn_set_property(txn, "DELTA.checkpointinterval", "20", &f->err), SILT_OK);
+    assert_int_equal(silt_txn_set_property(txn, "mine", "1", &f->err), SILT_OK);
+    assert_int_equal(silt_txn_set_property(txn, "mine", "2", &f->err), SILT_OK);
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+    assert_non_null(strstr(txn_log(f, 1), "\"configuration\":{\"delta.checkpointInterval\":\"20\",\"mine\":\"2\"}"));
+    assert_null(strstr(f->text, "{\"protocol\""));
+    txn = txn_begin(f);
+    assert_int_equal(silt_txn_set_property(txn, "other", NULL, &f->err), SILT_ENOTFOUND);
+    assert_string_equal(f->err.code_name, "DELTA_UNSET_NON_EXISTENT_PROPERTY");
+    assert_int_equal(silt_txn_set_property(txn, "mine", NULL, &f->err), SILT_OK);
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+    assert_non_null(strstr(txn_log(f, 2), "\"configuration\":{\"delta.checkpointInterval\":\"20\"}"));
+}
+
+static void property_of_a_feature_brings_the_protocol_with_it(void **state)
+{
+    struct txn_fixture *f = *state;
+    txn_create(f, TXN_SCHEMA, NULL, NULL);
+    silt_txn *txn = txn_begin(f);
+    assert_int_equal(silt_txn_set_property(txn, "delta.enableChangeDataFeed", "true", &f->err), SILT_OK);
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+    assert_non_null(strstr(txn_log(f, 1), "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":7,"
+                                          "\"writerFeatures\":[\"appendOnly\",\"invariants\",\"changeDataFeed\"]}}"));
+    txn_append(f, "a", NULL); /* and the table stays writable */
+}
+
+static void feature_can_be_added_by_name(void **state)
+{
+    struct txn_fixture *f = *state;
+    txn_create(f, TXN_SCHEMA, NULL, NULL);
+    silt_txn *txn = txn_begin(f);
+    assert_int_equal(silt_txn_set_property(txn, "delta.feature.vacuumProtocolCheck", "supported", &f->err), SILT_OK);
+    assert_int_equal(silt_txn_set_property(txn, "delta.feature.vacuumProtocolCheck", NULL, &f->err), SILT_EINVALID);
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+    assert_non_null(strstr(txn_log(f, 1), "\"readerFeatures\":[\"vacuumProtocolCheck\"]"));
+    assert_null(strstr(f->text, "delta.feature"));
+}
+
+static void refused_property_changes_nothing(void **state)
+{
+    struct txn_fixture *f = *state;
+    txn_create(f, TXN_SCHEMA, NULL, NULL);
+    silt_txn *txn = txn_begin(f);
+    assert_int_equal(silt_txn_set_property(txn, "delta.enableDeletionVectors", "true", &f->err), SILT_EUNSUPPORTED);
+    assert_int_equal(silt_txn_set_property(txn, "delta.constraints.c", "id > 0", &f->err), SILT_EUNSUPPORTED);
+    assert_int_equal(silt_txn_set_property(txn, "delta.feature.rowTracking", "supported", &f->err), SILT_EUNSUPPORTED);
+    assert_int_equal(silt_txn_set_property(txn, "delta.nope", "1", &f->err), SILT_EINVALID);
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+    assert_null(strstr(txn_log(f, 1), "metaData"));
+    assert_null(strstr(f->text, "protocol"));
+}
+
+static void nullable_column_can_be_added(void **state)
+{
+    struct txn_fixture *f = *state;
+    txn_create(f, TXN_SCHEMA, "p", NULL);
+    txn_append(f, "a", "x");
+    silt_txn *txn = txn_begin(f);
+    assert_int_equal(set_schema(f, txn, TABLE(BASE "," FIELD("t", "timestamp_ntz", "true"))), SILT_OK);
+    assert_int_equal(silt_schema_field_count(silt_txn_schema(txn)), 4);
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+    assert_non_null(strstr(txn_log(f, 2), "\"readerFeatures\":[\"timestampNtz\"]"));
+}
+
+static void schema_must_bear_the_live_files(void **state)
+{
+    struct txn_fixture *f = *state;
+    static const struct {
+        const char *schema;
+        silt_status status;
+    } cases[] = {
+        {TABLE(FIELD("id", "long", "true") "," FIELD("name", "string", "true")), SILT_ESCHEMA}, /* a column left out */
+        {TABLE(BASE "," FIELD("n", "long", "false")), SILT_ESCHEMA},                            /* new and required */
+        {TABLE(FIELD("ID", "long", "true") "," FIELD("name", "string", "true") "," FIELD("p", "string", "true")),
+         SILT_ESCHEMA},
+        {TABLE(FIELD("id", "string", "true") "," FIELD("name", "string", "true") "," FIELD("p", "string", "true")),
+         SILT_ESCHEMA},
+        {TABLE(FIELD("id", "long", "false") "," FIELD("name", "string", "true") "," FIELD("p", "string", "true")),
+         SILT_EUNSUPPORTED},
+    };
+    txn_create(f, TXN_SCHEMA, NULL, NULL);
+    txn_append(f, "a", NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        silt_txn *txn = txn_begin(f);
+        assert_int_equal(set_schema(f, txn, cases[i].schema), SILT_OK);
+        if (txn_end(f, txn) != cases[i].status) {
+            fail_msg("case %zu: %s", i, f->err.message);
+        }
+    }
+    /* Without live files any schema will do. */
+    silt_txn *txn = txn_begin(f);
+    assert_int_equal(silt_txn_remove_all(txn, NULL, &f->err), SILT_OK);
+    assert_int_equal(set_schema(f, txn, TABLE(FIELD("z", "date", "false"))), SILT_OK);
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+}
+
+static void invalid_schema_is_refused_at_once(void **state)
+{
+    struct txn_fixture *f = *state;
+    txn_create(f, TXN_SCHEMA, "p", NULL);
+    silt_txn *txn = txn_begin(f);
+    assert_int_equal(set_schema(f, txn, TABLE(FIELD("a", "long", "true") "," FIELD("A", "long", "true"))),
+                     SILT_ESCHEMA);
+    assert_int_equal(set_schema(f, txn, TABLE(FIELD("id", "long", "true"))),
+                     SILT_ESCHEMA); /* the partition column went */
+    assert_int_equal(silt_schema_field_count(silt_txn_schema(txn)), 3);
+    assert_int_equal(txn_add(f, txn, "x", "v"), SILT_OK);
+    assert_int_equal(set_schema(f, txn, TXN_SCHEMA), SILT_EINVALID); /* too late */
+    silt_txn_free(txn);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, txn_setup, txn_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(property_is_set_and_unset),         TEST(property_of_a_feature_brings_the_protocol_with_it),
+        TEST(feature_can_be_added_by_name),      TEST(refused_property_changes_nothing),
+        TEST(nullable_column_can_be_added),      TEST(schema_must_bear_the_live_files),
+        TEST(invalid_schema_is_refused_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
