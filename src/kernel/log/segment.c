@@ -45,7 +45,8 @@ static struct found_checkpoint find_checkpoint(const struct sl_segment_request *
     struct found_checkpoint best = {.version = -1};
     for (size_t i = 0; i < request->n_files; i++) {
         const struct sl_log_file *file = &request->files[i];
-        if (file->version > at_most || file->version >= request->checkpoint_below || file->version < best.version) {
+        const bool excluded = request->checkpoint_below != INT64_MAX && file->version >= request->checkpoint_below;
+        if (excluded || file->version > at_most || file->version < best.version) {
             continue;
         }
         if (file->kind == SL_LOG_CHECKPOINT) {

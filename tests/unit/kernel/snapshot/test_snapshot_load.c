@@ -46,7 +46,8 @@ static void spellings_of_one_path_are_one_file(void **state)
 {
     struct log_fixture *f = *state;
     log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("/x/y%20z"), LOG_ADD("p%3D1/a"), LOG_ADD("b"), NULL);
-    log_commit(f, 1, LOG_REMOVE("memory://tables/x/y%20z"), LOG_REMOVE("p=1/a"), LOG_REMOVE("memory://tables/t/b"), NULL);
+    log_commit(f, 1, LOG_REMOVE("memory://tables/x/y%20z"), LOG_REMOVE("p=1/a"), LOG_REMOVE("memory://tables/t/b"),
+               NULL);
     silt_snapshot *snapshot = log_open(f, -1);
     assert_string_equal(log_files(f, snapshot), "");
     silt_snapshot_unref(snapshot);

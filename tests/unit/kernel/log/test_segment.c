@@ -1,0 +1,178 @@
+/*
+ * Choosing a segment over listings that are plain data.
+ */
+#include "test_env.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/log/segment.h"
+
+struct fixture {
+    struct test_env test;
+    struct sl_arena arena;
+    struct sl_log_file files[64];
+    struct sl_log_segment segment;
+    silt_error err;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    f->err = (silt_error)SILT_ERROR_INIT;
+    test_env_init(&f->test);
+    sl_arena_init(&f->arena, &f->test.env);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    sl_arena_release(&f->arena);
+    test_env_check(&f->test);
+    free(f);
+    return 0;
+}
+
+/*
+ * A listing as words: "3" a commit, "c3" a checkpoint, "p3.1.2" a part, "v3" a V2 checkpoint; in the order of names.
+ */
+static silt_status choose(struct fixture *f, const char *listing, int64_t version, int64_t below)
+{
+    size_t n = 0;
+    for (const char *at = listing; *at != '\0';) {
+        const char kind = *at == 'c' || *at == 'p' || *at == 'v' ? *at++ : 'j';
+        char *end = NULL;
+        struct sl_log_file file = {.kind = SL_LOG_COMMIT, .version = strtoll(at, &end, 10), .name = SL_STR("x")};
+        if (kind == 'c') {
+            file.kind = SL_LOG_CHECKPOINT;
+        } else if (kind == 'v') {
+            file.kind = SL_LOG_CHECKPOINT_V2;
+        } else if (kind == 'p') {
+            file.kind = SL_LOG_CHECKPOINT_PART;
+            file.part = (int32_t)strtol(end + 1, &end, 10);
+            file.n_parts = (int32_t)strtol(end + 1, &end, 10);
+        }
+        f->files[n++] = file;
+        at = *end == ' ' ? end + 1 : end;
+    }
+    const struct sl_segment_request request = {
+        .files = f->files, .n_files = n, .complete = true, .version = version, .checkpoint_below = below};
+    silt_error_reset(&f->err);
+    return sl_segment_choose(&request, &f->arena, &f->segment, &f->err);
+}
+
+static void expect(struct fixture *f, const char *listing, int64_t version, int64_t checkpoint, size_t n_parts,
+                   size_t n_commits)
+{
+    const silt_status status = choose(f, listing, version, INT64_MAX);
+    if (status != SILT_OK) {
+        print_error("%s: %s\n", listing, f->err.message);
+    }
+    assert_int_equal(status, SILT_OK);
+    assert_true(f->segment.checkpoint_version == checkpoint);
+    assert_int_equal(f->segment.n_checkpoint, n_parts);
+    assert_int_equal(f->segment.n_commits, n_commits);
+}
+
+static void the_newest_usable_checkpoint_is_taken(void **state)
+{
+    struct fixture *f = *state;
+    expect(f, "0 1 2", SL_VERSION_LATEST, -1, 0, 3);
+    assert_int_equal(f->segment.version, 2);
+    expect(f, "0 c1 1 c2 2 3", SL_VERSION_LATEST, 2, 1, 1);
+    expect(f, "0 c1 1 c2 2 3", 1, 1, 1, 0);
+    expect(f, "0 c1 1 c2 2 3", 0, -1, 0, 1);
+    assert_true(f->segment.has_commit_file);
+    expect(f, "c2 3 4", 3, 2, 1, 1);
+    expect(f, "c2", SL_VERSION_LATEST, 2, 1, 0);
+    assert_false(f->segment.has_commit_file);
+    assert_int_equal(f->segment.version, 2);
+}
+
+static void parts_count_when_all_of_one_number_are_there(void **state)
+{
+    struct fixture *f = *state;
+    expect(f, "0 1 p1.1.2 p1.2.2 2", SL_VERSION_LATEST, 1, 2, 1);
+    expect(f, "c0 0 1 p1.1.3 p1.2.2 p1.3.3 2", SL_VERSION_LATEST, 0, 1, 2);
+    expect(f, "0 1 p1.1.2 p1.1.3 p1.2.2 p1.2.3 p1.3.3", SL_VERSION_LATEST, 1, 2, 0);
+    expect(f, "0 c1 p1.1.2 p1.2.2 1", SL_VERSION_LATEST, 1, 1, 0);
+}
+
+static void a_bad_checkpoint_can_be_excluded(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(choose(f, "0 c1 1 c2 2 3", SL_VERSION_LATEST, 2), SILT_OK);
+    assert_int_equal(f->segment.checkpoint_version, 1);
+    assert_int_equal(f->segment.n_commits, 2);
+    assert_int_equal(choose(f, "0 c1 1 c2 2 3", SL_VERSION_LATEST, 1), SILT_OK);
+    assert_int_equal(f->segment.n_commits, 4);
+    assert_int_equal(choose(f, "c2 3", SL_VERSION_LATEST, 2), SILT_ECORRUPT);
+    assert_non_null(strstr(f->err.message, "0, 1, 2"));
+}
+
+static void gaps_are_listed(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(choose(f, "0 4", SL_VERSION_LATEST, INT64_MAX), SILT_ECORRUPT);
+    assert_string_equal(f->err.code_name, "DELTA_VERSIONS_NOT_CONTIGUOUS");
+    assert_non_null(strstr(f->err.message, "1, 2, 3 missing between 0 and 4"));
+    assert_int_equal(choose(f, "c3 5 6", SL_VERSION_LATEST, INT64_MAX), SILT_ECORRUPT);
+    assert_int_equal(choose(f, "0 2", 1, INT64_MAX), SILT_ECORRUPT);
+    assert_int_equal(choose(f, "0 9000000000000000000", SL_VERSION_LATEST, INT64_MAX), SILT_ECORRUPT);
+    assert_non_null(strstr(f->err.message, "9, 10, ... missing"));
+    assert_int_equal(choose(f, "1 2", SL_VERSION_LATEST, INT64_MAX), SILT_ECORRUPT);
+    assert_string_equal(f->err.code_name, "DELTA_TRUNCATED_TRANSACTION_LOG");
+}
+
+static void unavailable_versions_are_told_with_what_there_is(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(choose(f, "0 1", 2, INT64_MAX), SILT_ENOTFOUND);
+    assert_non_null(strstr(f->err.message, "0 to 1"));
+    assert_int_equal(choose(f, "2 c3 3 4", 2, INT64_MAX), SILT_ENOTFOUND);
+    assert_non_null(strstr(f->err.message, "3 to 4"));
+    assert_int_equal(choose(f, "0 1", -1, INT64_MAX), SILT_EINVALID);
+    assert_int_equal(choose(f, "", SL_VERSION_LATEST, INT64_MAX), SILT_ENOTTABLE);
+}
+
+static void v2_checkpoints_are_not_used(void **state)
+{
+    struct fixture *f = *state;
+    expect(f, "0 1 v1 2", SL_VERSION_LATEST, -1, 0, 3);
+    assert_int_equal(choose(f, "v1 2", SL_VERSION_LATEST, INT64_MAX), SILT_EUNSUPPORTED);
+    assert_int_equal(choose(f, "v1", SL_VERSION_LATEST, INT64_MAX), SILT_EUNSUPPORTED);
+}
+
+static void commits_up_to_the_checkpoint_are_not_replayed(void **state)
+{
+    struct fixture *f = *state;
+    expect(f, "1 2 c3 3 4 5", SL_VERSION_LATEST, 3, 1, 2);
+    assert_int_equal(f->segment.commits[0].version, 4);
+    assert_int_equal(f->segment.commit_file.version, 5);
+}
+
+static void the_highest_version_does_not_overflow(void **state)
+{
+    struct fixture *f = *state;
+    expect(f, "c9223372036854775806 9223372036854775807", SL_VERSION_LATEST, INT64_MAX - 1, 1, 1);
+    expect(f, "c9223372036854775807", SL_VERSION_LATEST, INT64_MAX, 1, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_newest_usable_checkpoint_is_taken),
+        TEST(parts_count_when_all_of_one_number_are_there),
+        TEST(a_bad_checkpoint_can_be_excluded),
+        TEST(gaps_are_listed),
+        TEST(unavailable_versions_are_told_with_what_there_is),
+        TEST(v2_checkpoints_are_not_used),
+        TEST(commits_up_to_the_checkpoint_are_not_replayed),
+        TEST(the_highest_version_does_not_overflow),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,176 @@
+/*
+ * Refresh: only the tail is read, and the result is what loading afresh gives.
+ */
+#include "log_fixture.h"
+
+#include <string.h>
+
+static silt_snapshot *refresh(struct log_fixture *f, silt_snapshot *snapshot)
+{
+    silt_snapshot *newer = NULL;
+    const silt_status status = silt_snapshot_refresh(snapshot, NULL, &newer, &f->err);
+    if (status != SILT_OK) {
+        print_error("refresh failed: [%s] %s\n", f->err.code_name, f->err.message);
+    }
+    assert_int_equal(status, SILT_OK);
+    return newer;
+}
+
+static void nothing_new_is_the_same_snapshot(void **state)
+{
+    struct log_fixture *f = *state;
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    silt_snapshot *snapshot = log_open(f, -1);
+    const size_t reads = f->n_reads;
+    silt_snapshot *same = refresh(f, snapshot);
+    assert_ptr_equal(same, snapshot);
+    assert_int_equal(f->n_reads, reads);
+    silt_snapshot_unref(same);
+    silt_snapshot_unref(snapshot);
+}
+
+static void only_new_commits_are_read(void **state)
+{
+    struct log_fixture *f = *state;
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), LOG_ADD("b"),
+               "{\"txn\":{\"appId\":\"x\",\"version\":1}}", "{\"txn\":{\"appId\":\"y\",\"version\":5}}", NULL);
+    silt_snapshot *first = log_open(f, -1);
+    log_commit(f, 1, LOG_REMOVE("a"), LOG_ADD("c"), "{\"txn\":{\"appId\":\"x\",\"version\":2}}", NULL);
+    log_commit(f, 2, LOG_ADD("d"), NULL);
+    const size_t reads = f->n_reads;
+    silt_snapshot *second = refresh(f, first);
+    assert_int_equal(f->n_reads, reads + 2);
+    assert_int_equal(silt_snapshot_version(second), 2);
+    assert_string_equal(log_files(f, second), "b c d");
+    assert_string_equal(log_files(f, first), "a b");
+    assert_int_equal(silt_snapshot_app_version(second, "x"), 2);
+    assert_int_equal(silt_snapshot_app_version(second, "y"), 5);
+    assert_int_equal(f->n_reads, reads + 2);
+    silt_snapshot_unref(first);
+    assert_string_equal(log_files(f, second), "b c d");
+    silt_snapshot_unref(second);
+}
+
+static void refreshes_follow_each_other(void **state)
+{
+    struct log_fixture *f = *state;
+    log_checkpoint(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), LOG_ADD("b"), NULL);
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), LOG_ADD("b"), NULL);
+    silt_snapshot *snapshot = log_open(f, -1); /* the checkpoint's files are not loaded */
+    log_commit(f, 1, LOG_REMOVE("a"), LOG_ADD("c"), NULL);
+    silt_snapshot *one = refresh(f, snapshot);
+    log_commit(f, 2, LOG_REMOVE("c"), LOG_ADD("a"), NULL);
+    silt_snapshot *two = refresh(f, one);
+    log_commit(f, 3, LOG_ADD("e"), LOG_REMOVE("b"), NULL);
+    silt_snapshot *three = refresh(f, two);
+    assert_int_equal(f->n_parquet_reads, 1);
+    assert_string_equal(log_files(f, three), "a e");
+    assert_string_equal(log_files(f, two), "a b");
+    assert_string_equal(log_files(f, one), "b c");
+    log_commit(f, 4, LOG_REMOVE("e"), NULL);
+    silt_snapshot *four = refresh(f, three); /* from a loaded one */
+    const size_t reads = f->n_parquet_reads;
+    assert_string_equal(log_files(f, four), "a");
+    assert_int_equal(f->n_parquet_reads, reads);
+    silt_snapshot_unref(snapshot);
+    silt_snapshot_unref(one);
+    silt_snapshot_unref(two);
+    silt_snapshot_unref(three);
+    silt_snapshot_unref(four);
+}
+
+static silt_status count_stats(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
+{
+    (void)stop;
+    (void)err;
+    *(size_t *)ctx += add->stats.ptr != NULL ? 1 : 0;
+    return SILT_OK;
+}
+
+static void statistics_survive_a_refresh(void **state)
+{
+    struct log_fixture *f = *state;
+    log_checkpoint(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), LOG_ADD("b"), NULL);
+    log_commit(f, 0, LOG_ADD("a"), LOG_ADD("b"), NULL);
+    silt_snapshot *snapshot = log_open(f, -1);
+    assert_string_equal(log_files(f, snapshot), "a b"); /* loaded without statistics */
+    log_commit(f, 1, LOG_ADD("c"), NULL);
+    silt_snapshot *newer = refresh(f, snapshot);
+    size_t n = 0;
+    assert_int_equal(sl_snapshot_each_file(newer, NULL, SL_FILES_STATS, count_stats, &n, &f->err), SILT_OK);
+    assert_int_equal(n, 3);
+    silt_snapshot_unref(snapshot);
+    silt_snapshot_unref(newer);
+}
+
+static void a_new_schema_is_taken(void **state)
+{
+    struct log_fixture *f = *state;
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, NULL);
+    silt_snapshot *snapshot = log_open(f, -1);
+    log_commit(f, 1,
+               "{\"metaData\":{\"id\":\"m1\",\"format\":{\"provider\":\"parquet\"},\"schemaString\":\"{\\\"type\\\":"
+               "\\\"struct\\\",\\\"fields\\\":[]}\",\"partitionColumns\":[],\"configuration\":{\"k\":\"v\"}}}",
+               NULL);
+    silt_snapshot *newer = refresh(f, snapshot);
+    assert_int_equal(silt_schema_field_count(silt_snapshot_schema(newer)), 0);
+    assert_string_equal(silt_snapshot_property_get(newer, "k"), "v");
+    assert_int_equal(silt_schema_field_count(silt_snapshot_schema(snapshot)), 1);
+    silt_snapshot_unref(snapshot);
+    silt_snapshot_unref(newer);
+    log_commit(f, 2, "{\"protocol\":{\"minReaderVersion\":99,\"minWriterVersion\":7}}", NULL);
+    snapshot = log_open(f, 1);
+    assert_int_equal(silt_snapshot_refresh(snapshot, NULL, &newer, &f->err), SILT_EUNSUPPORTED);
+    assert_null(newer);
+    silt_snapshot_unref(snapshot);
+}
+
+static void a_replaced_log_is_loaded_afresh(void **state)
+{
+    struct log_fixture *f = *state;
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    log_commit(f, 1, LOG_ADD("b"), NULL);
+    silt_snapshot *snapshot = log_open(f, -1);
+    log_remove(f, "00000000000000000001.json");
+    log_set_time_ms(f, INT64_C(1900000000000));
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("z"), NULL);
+    silt_snapshot *other = refresh(f, snapshot);
+    assert_int_equal(silt_snapshot_version(other), 0);
+    assert_string_equal(log_files(f, other), "z");
+    silt_snapshot_unref(other);
+    log_commit(f, 1, LOG_ADD("y"), LOG_ADD("x"), NULL);
+    other = refresh(f, snapshot);
+    assert_string_equal(log_files(f, other), "x y z");
+    silt_snapshot_unref(other);
+    silt_snapshot_unref(snapshot);
+}
+
+static void commits_that_were_cleaned_up_lead_to_the_checkpoint(void **state)
+{
+    struct log_fixture *f = *state;
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    silt_snapshot *snapshot = log_open(f, -1);
+    log_checkpoint(f, 3, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("n"), NULL);
+    log_commit(f, 3, LOG_ADD("n"), NULL);
+    log_commit(f, 4, LOG_ADD("o"), NULL);
+    log_remove(f, "00000000000000000000.json");
+    silt_snapshot *newer = refresh(f, snapshot);
+    assert_int_equal(silt_snapshot_version(newer), 4);
+    assert_string_equal(log_files(f, newer), "n o");
+    silt_snapshot_unref(newer);
+    silt_snapshot_unref(snapshot);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LOG_TEST(nothing_new_is_the_same_snapshot),
+        LOG_TEST(only_new_commits_are_read),
+        LOG_TEST(refreshes_follow_each_other),
+        LOG_TEST(statistics_survive_a_refresh),
+        LOG_TEST(a_new_schema_is_taken),
+        LOG_TEST(a_replaced_log_is_loaded_afresh),
+        LOG_TEST(commits_that_were_cleaned_up_lead_to_the_checkpoint),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
