@@ -40,12 +40,16 @@ struct sl_extra {
     size_t n;
 };
 
-enum sl_flag { SL_FLAG_ABSENT = -1, SL_FLAG_FALSE = 0, SL_FLAG_TRUE = 1 };
+enum sl_flag {
+    SL_FLAG_ABSENT = -1,
+    SL_FLAG_FALSE = 0,
+    SL_FLAG_TRUE = 1
+};
 
 struct sl_dv_descriptor {
     struct sl_str storage_type; /* "u", "p", "i" */
     struct sl_str path_or_inline_dv;
-    int64_t offset;             /* SL_NO_I64 if absent */
+    int64_t offset; /* SL_NO_I64 if absent */
     int64_t size_in_bytes;
     int64_t cardinality;
     struct sl_extra extra;
@@ -57,11 +61,11 @@ struct sl_add {
     int64_t size;
     int64_t modification_time;
     bool data_change;
-    struct sl_str stats;             /* JSON text, absent if none */
+    struct sl_str stats; /* JSON text, absent if none */
     struct sl_kv_list tags;
     bool has_tags;
     const struct sl_dv_descriptor *deletion_vector; /* NULL if none */
-    int64_t base_row_id;             /* SL_NO_I64 if absent */
+    int64_t base_row_id;                            /* SL_NO_I64 if absent */
     int64_t default_row_commit_version;
     struct sl_str clustering_provider;
     struct sl_extra extra;
@@ -69,12 +73,12 @@ struct sl_add {
 
 struct sl_remove {
     struct sl_str path;
-    int64_t deletion_timestamp;      /* SL_NO_I64 if absent */
+    int64_t deletion_timestamp; /* SL_NO_I64 if absent */
     bool data_change;
     enum sl_flag extended_file_metadata;
     struct sl_kv_list partition_values;
     bool has_partition_values;
-    int64_t size;                    /* SL_NO_I64 if absent */
+    int64_t size; /* SL_NO_I64 if absent */
     struct sl_str stats;
     struct sl_kv_list tags;
     bool has_tags;
@@ -96,13 +100,13 @@ struct sl_cdc {
 
 struct sl_metadata {
     struct sl_str id;
-    struct sl_str name;              /* absent if none */
+    struct sl_str name; /* absent if none */
     struct sl_str description;
     struct sl_str format_provider;
     struct sl_kv_list format_options;
     struct sl_str schema_string;
     struct sl_str_list partition_columns;
-    int64_t created_time;            /* SL_NO_I64 if absent */
+    int64_t created_time; /* SL_NO_I64 if absent */
     struct sl_kv_list configuration;
     struct sl_extra extra;
 };
@@ -120,7 +124,7 @@ struct sl_protocol {
 struct sl_app_txn {
     struct sl_str app_id;
     int64_t version;
-    int64_t last_updated;            /* SL_NO_I64 if absent */
+    int64_t last_updated; /* SL_NO_I64 if absent */
     struct sl_extra extra;
 };
 
@@ -133,20 +137,20 @@ struct sl_domain_metadata {
 
 /* commitInfo is free-form: known members are picked out when they have the expected kind, the whole is kept as JSON. */
 struct sl_commit_info {
-    int64_t timestamp;               /* SL_NO_I64 if absent */
-    int64_t in_commit_timestamp;     /* SL_NO_I64 if absent */
+    int64_t timestamp;           /* SL_NO_I64 if absent */
+    int64_t in_commit_timestamp; /* SL_NO_I64 if absent */
     struct sl_str operation;
     struct sl_str operation_parameters; /* JSON text */
     struct sl_str operation_metrics;    /* JSON text */
     struct sl_str engine_info;
     struct sl_str txn_id;
-    int64_t read_version;            /* SL_NO_I64 if absent */
+    int64_t read_version; /* SL_NO_I64 if absent */
     struct sl_str isolation_level;
     enum sl_flag is_blind_append;
     struct sl_str user_id, user_name, user_metadata, cluster_id;
-    struct sl_str job, notebook;     /* JSON text */
-    struct sl_str tags;              /* JSON text */
-    struct sl_str json;              /* the whole object, compact */
+    struct sl_str job, notebook; /* JSON text */
+    struct sl_str tags;          /* JSON text */
+    struct sl_str json;          /* the whole object, compact */
 };
 
 struct sl_sidecar {
