@@ -93,5 +93,8 @@ struct sl_str sl_property_text(const struct sl_kv_list *config, const char *key)
 bool sl_stats_columns_text_valid(struct sl_str text);
 silt_status sl_stats_columns(const struct sl_kv_list *config, const silt_schema *data_schema, struct sl_arena *arena,
                              bool **selected, size_t *n, silt_error *err);
+/* Selects the leaves at and below a path too; names ignore case, and a path that is not there selects none. */
+void sl_stats_columns_select(const silt_schema *data_schema, const struct sl_str *path, size_t path_len,
+                             bool *selected);
 
 #endif

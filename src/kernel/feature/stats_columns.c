@@ -119,16 +119,16 @@ static size_t count_leaves(const struct silt_type *type)
 }
 
 /* Selects the leaves under a path; a name that is not there selects none, as in Spark. */
-static void select_path(const silt_schema *schema, const struct name_reader *name, bool *selected)
+void sl_stats_columns_select(const silt_schema *schema, const struct sl_str *path, size_t path_len, bool *selected)
 {
     const struct silt_type *type = &schema->root;
     size_t first = 0;
-    for (size_t level = 0; level < name->n_parts; level++) {
+    for (size_t level = 0; level < path_len; level++) {
         if (type->kind != SILT_TYPE_STRUCT) {
             return;
         }
         size_t i = 0;
-        while (i < type->n_fields && !sl_str_eq_nocase(type->fields[i].name, name->parts[level])) {
+        while (i < type->n_fields && !sl_str_eq_nocase(type->fields[i].name, path[level])) {
             first += count_leaves(type->fields[i].type);
             i++;
         }
@@ -158,7 +158,7 @@ silt_status sl_stats_columns(const struct sl_kv_list *config, const silt_schema 
         struct name_reader reader = {.text = text};
         bool more = true;
         while (more && read_name(&reader, &more)) {
-            select_path(data_schema, &reader, flags);
+            sl_stats_columns_select(data_schema, reader.parts, reader.n_parts, flags);
         }
     } else {
         const int64_t limit = sl_property_int(config, "delta.dataSkippingNumIndexedCols");

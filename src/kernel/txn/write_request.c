@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/uri.h"
+#include "json/json.h"
 #include "kernel/feature/feature.h"
 #include "kernel/txn/stats_json.h"
 #include "kernel/txn/txn_write.h"
@@ -60,6 +61,40 @@ static silt_status name_partition_columns(silt_txn *txn, silt_error *err)
     return SILT_OK;
 }
 
+static void select_clustering_column(const silt_txn *txn, const sl_json *column)
+{
+    struct sl_str path[SL_SCHEMA_MAX_DEPTH];
+    size_t n = 0;
+    struct sl_json_iter parts = sl_json_iterate(column);
+    const sl_json *part = NULL;
+    struct sl_str no_key;
+    while (n < SL_SCHEMA_MAX_DEPTH && sl_json_next(&parts, &no_key, &part)) {
+        if (!sl_json_to_str(part, &path[n++])) {
+            return;
+        }
+    }
+    sl_stats_columns_select(txn->writer.data_schema, path, n, txn->writer.selected);
+}
+
+/* PROTOCOL: Clustered Table: writers collect statistics for all clustering columns, wherever they stand in the schema. */
+static silt_status select_clustering_columns(silt_txn *txn, silt_error *err)
+{
+    const char *domain = txn->snapshot != NULL ? silt_snapshot_domain(txn->snapshot, "delta.clustering") : NULL;
+    if (domain == NULL) {
+        return SILT_OK;
+    }
+    struct sl_json_doc *doc = NULL;
+    SL_TRY(sl_json_parse(txn->env, sl_str_from(domain), &doc, err));
+    struct sl_json_iter columns = sl_json_iterate(sl_json_member(sl_json_root(doc), "clusteringColumns"));
+    const sl_json *column = NULL;
+    struct sl_str no_key;
+    while (sl_json_next(&columns, &no_key, &column)) {
+        select_clustering_column(txn, column);
+    }
+    sl_json_free(doc);
+    return SILT_OK;
+}
+
 static silt_status prepare_writer(silt_txn *txn, silt_error *err)
 {
     if (txn->writer.ready) {
@@ -70,6 +105,7 @@ static silt_status prepare_writer(silt_txn *txn, silt_error *err)
     SL_TRY(name_partition_columns(txn, err));
     SL_TRY(sl_stats_columns(config, txn->writer.data_schema, &txn->arena, &txn->writer.selected,
                             &txn->writer.n_selected, err));
+    SL_TRY(select_clustering_columns(txn, err));
     const int64_t prefix = sl_property_int(config, "delta.dataSkippingStringPrefixLength");
     txn->writer.prefix_length = prefix > INT32_MAX ? (size_t)INT32_MAX : (size_t)prefix;
     struct sl_str codec = sl_arena_copy(&txn->arena, sl_property_text(config, "delta.parquet.compression.codec"));

@@ -105,6 +105,31 @@ static void file_without_facts_is_the_handlers_fault(void **state)
     silt_txn_free(txn);
 }
 
+static void clustering_columns_get_statistics_wherever_they_are(void **state)
+{
+    struct txn_fixture *f = *state;
+    static const char *const lines[] = {
+        "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":7,\"writerFeatures\":[\"domainMetadata\","
+        "\"clustering\"]}}",
+        "{\"metaData\":{\"id\":\"m\",\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":"
+        "\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":["
+        "{\\\"name\\\":\\\"id\\\",\\\"type\\\":\\\"long\\\",\\\"nullable\\\":true,\\\"metadata\\\":{}},"
+        "{\\\"name\\\":\\\"c\\\",\\\"type\\\":\\\"long\\\",\\\"nullable\\\":true,\\\"metadata\\\":{}}]}\","
+        "\"partitionColumns\":[],\"configuration\":{\"delta.dataSkippingNumIndexedCols\":\"1\"},\"createdTime\":1}}",
+        "{\"domainMetadata\":{\"domain\":\"delta.clustering\",\"configuration\":"
+        "\"{\\\"clusteringColumns\\\":[[\\\"c\\\"]]}\",\"removed\":false}}"};
+    static const char *const c_path[] = {"c"};
+    assert_true(mini_engine_commit(&f->mini, TXN_ROOT, 0, lines, 3));
+    silt_txn *txn = txn_begin(f);
+    silt_parquet_write request;
+    const silt_column_stats stats[] = {{.path = id_path, .path_len = 1}, {.path = c_path, .path_len = 1}};
+    const silt_written_file file = file_with_nulls(stats, 2);
+    assert_int_equal(sl_txn_write_request(txn, &request, &f->err), SILT_OK);
+    assert_true(request.on_file(request.on_file_ctx, &file));
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+    assert_non_null(strstr(txn_log(f, 1), "\\\"nullCount\\\":{\\\"id\\\":0,\\\"c\\\":0}"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, txn_setup, txn_teardown)
 
 int main(void)
@@ -115,6 +140,7 @@ int main(void)
         TEST(count_of_nulls_in_a_required_column_is_a_violation),
         TEST(nulls_under_a_nullable_parent_prove_nothing),
         TEST(file_without_facts_is_the_handlers_fault),
+        TEST(clustering_columns_get_statistics_wherever_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
