@@ -190,15 +190,19 @@ static silt_status take_file(silt_txn *txn, const silt_written_file *file, silt_
     return status;
 }
 
+/*
+ * A file that may not be committed does not stop the handler, whose failure would then hide the reason: the fault is kept for
+ * sl_txn_write_finish, and the files that still come are only remembered, so that they are removed.
+ */
 static bool on_file(void *ctx, const silt_written_file *file)
 {
     silt_txn *txn = ctx;
     if (txn->fault != SILT_OK) {
-        return false;
+        return file->path == NULL || remember_file(txn, file, NULL) == SILT_OK;
     }
     txn->fault_error = (silt_error)SILT_ERROR_INIT;
     txn->fault = take_file(txn, file, &txn->fault_error);
-    return txn->fault == SILT_OK;
+    return txn->fault != SILT_ENOMEM;
 }
 
 silt_status sl_txn_write_request(silt_txn *txn, silt_parquet_write *request, silt_error *err)
