@@ -37,6 +37,7 @@ struct sl_duck_setting {
 };
 
 struct sl_duck_parts;
+struct sl_duck_rows_source;
 struct sl_duck_watch;
 
 /* Interrupts calls that are cancelled or late, see duck_watch.c. */
@@ -70,6 +71,7 @@ struct sl_dataplane {
     struct sl_vec settings;                          /* guarded by lock; struct sl_duck_setting, texts in arena */
     struct sl_duck_parts *parts;                     /* guarded by lock */
     uint64_t decimals[SL_DECIMAL_MAX_PRECISION + 1]; /* guarded by lock; bit s of [p]: decimal(p,s) has its function */
+    struct sl_duck_rows_source *rows;                /* guarded by lock */
     uint64_t next_id;                                /* guarded by lock */
     struct sl_duck_footers footers;                  /* guarded by lock */
     struct sl_duck_watcher watcher;
@@ -91,6 +93,7 @@ silt_status sl_duck_set_option(struct sl_dataplane *dp, struct sl_str name, stru
 silt_status sl_duck_connect(struct sl_dataplane *dp, struct sl_duck_conn *out, silt_error *err);
 void sl_duck_disconnect(struct sl_duck_conn *conn); /* safe on a zeroed one */
 uint64_t sl_duck_next_id(struct sl_dataplane *dp);
+bool sl_duck_zone_is_utc(struct sl_dataplane *dp);
 
 /* ---- duck_run.c: running statements ---- */
 
@@ -98,6 +101,7 @@ struct sl_duck_run {
     struct sl_str sql;
     const struct sl_dataplane_params *params; /* or NULL */
     bool streaming;
+    bool in_utc; /* whatever the session's zone is */
 };
 /* *out is destroyed by the caller, also after a failure (it is zeroed first). */
 silt_status sl_duck_run(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_run *run,
@@ -173,8 +177,9 @@ void sl_duck_put_ident(struct sl_buf *sql, struct sl_str name);
 void sl_duck_put_text(struct sl_buf *sql, struct sl_str text);
 /* DuckDB's type of a Delta type; SILT_EUNSUPPORTED for VARIANT. */
 silt_status sl_duck_put_type(struct sl_buf *sql, const struct silt_type *type, silt_error *err);
-/* "['a','b']" */
-void sl_duck_put_list(struct sl_buf *sql, const char *const *texts, size_t n);
+/* A path of a file to read, and "['a','b']" of several; what DuckDB would take for a pattern is escaped. */
+void sl_duck_put_path(struct sl_buf *sql, const char *path);
+void sl_duck_put_paths(struct sl_buf *sql, const char *const *paths, size_t n);
 
 /* One string cell of a chunk, absent view for NULL; valid as long as the chunk. */
 struct sl_str sl_duck_cell_str(duckdb_data_chunk chunk, idx_t column, idx_t row);
@@ -211,12 +216,18 @@ void sl_duck_remove_dir(struct sl_dataplane *dp, const char *path);
 
 /* ---- duck_footer.c: physical types against the wanted ones ---- */
 
+struct sl_duck_check {
+    const struct silt_type *type; /* struct of physical columns */
+    bool match_by_field_id;
+    bool runs_in_utc; /* the query that follows is on a connection of ours */
+};
+
 /*
- * SILT_ESCHEMA if a file holds a column whose type cannot be read as the wanted type without changing values. fields are
- * physical; SILT_ENOTFOUND for a missing file.
+ * SILT_ESCHEMA if a file holds a column whose type cannot be read as the wanted type without changing values. SILT_ENOTFOUND
+ * for a missing file.
  */
 silt_status sl_duck_check_files(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_files *files,
-                                const struct silt_type *wanted, bool match_by_field_id, silt_error *err);
+                                const struct sl_duck_check *check, silt_error *err);
 void sl_duck_footers_init(struct sl_duck_footers *footers, const silt_env *env);
 void sl_duck_footers_release(struct sl_duck_footers *footers);
 
@@ -269,14 +280,15 @@ silt_status sl_duck_read(void *impl, const silt_call *call, const silt_parquet_r
 /* ---- duck_rows.c: an Arrow stream as a table ---- */
 
 struct sl_duck_rows {
-    char name[40];                 /* of the view to select from, no quotes needed */
-    struct ArrowArrayStream outer; /* what DuckDB pulls */
+    struct sl_buf table; /* what to select from */
     struct sl_duck_rows_source *source;
 };
-/* Consumes `in` in every case. The view lives on the connection's database until closed. */
+/* Consumes `in` in every case. The connection must outlive the rows. They can be read once. */
 silt_status sl_duck_rows_open(struct sl_duck_conn *conn, const silt_call *call, struct ArrowArrayStream *in,
                               struct sl_duck_rows *out, silt_error *err);
-void sl_duck_rows_close(struct sl_duck_conn *conn, struct sl_duck_rows *rows); /* safe on a zeroed one */
+void sl_duck_rows_close(struct sl_duck_rows *rows); /* safe on a zeroed one */
+/* Registers the table function in a database that was just opened. */
+bool sl_duck_rows_register(struct sl_dataplane *dp, duckdb_connection handle);
 /* If the source itself failed: its error instead of DuckDB's text about it. Returns `status` else. */
 silt_status sl_duck_rows_error(const struct sl_duck_rows *rows, silt_status status, silt_error *err);
 

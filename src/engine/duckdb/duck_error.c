@@ -143,6 +143,23 @@ static struct sl_str quoted_path(struct sl_str message)
     return end == SIZE_MAX ? (struct sl_str){NULL, 0} : sl_str_sub(rest, 0, end);
 }
 
+/* Takes the escapes of sl_duck_put_path out again; keeps the end of what is too long. */
+static void plain_path(struct sl_str path, char out[SILT_ERROR_PATH_SIZE])
+{
+    char buffer[4 * SILT_ERROR_PATH_SIZE];
+    const struct sl_str tail = sl_str_sub(path, path.len > sizeof(buffer) ? path.len - sizeof(buffer) : 0, path.len);
+    size_t n = 0;
+    for (size_t i = 0; i < tail.len; i++) {
+        const bool escape = tail.len - i > 2 && tail.ptr[i] == '[' && tail.ptr[i + 2] == ']';
+        i += escape ? 1 : 0;
+        buffer[n++] = tail.ptr[i];
+        i += escape ? 1 : 0;
+    }
+    const size_t keep = n < SILT_ERROR_PATH_SIZE - 1 ? n : SILT_ERROR_PATH_SIZE - 1;
+    memcpy(out, buffer + (n - keep), keep);
+    out[keep] = '\0';
+}
+
 static silt_status fail_io(const struct fault *fault, silt_error *err)
 {
     const struct sl_str message = first_line(fault->message);
@@ -150,15 +167,10 @@ static silt_status fail_io(const struct fault *fault, silt_error *err)
     if (contains(message, "No files found that match") || contains(message, "No such file or directory")) {
         const struct sl_str path = quoted_path(message);
         if (path.ptr != NULL) {
-            status = sl_fail(err, SILT_ENOTFOUND, "DELTA_FILE_NOT_FOUND",
-                             "data file %.*s is not there, although the table's log names it", SL_FMT(path));
-            if (err != NULL) {
-                char text[SILT_ERROR_PATH_SIZE];
-                const size_t keep = path.len < sizeof(text) - 1 ? path.len : sizeof(text) - 1;
-                memcpy(text, path.ptr + (path.len - keep), keep);
-                text[keep] = '\0';
-                sl_error_path(err, text);
-            }
+            char text[SILT_ERROR_PATH_SIZE];
+            plain_path(path, text);
+            status = sl_fail(err, SILT_ENOTFOUND, "DELTA_FILE_NOT_FOUND", "file %s is not there", text);
+            sl_error_path(err, text);
             return status;
         }
         status = SILT_ENOTFOUND;

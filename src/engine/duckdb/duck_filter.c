@@ -11,7 +11,7 @@
 
 struct filter {
     const silt_env *env;
-    struct sl_duck_conn conn; /* owns the view; the reader has its own connection */
+    struct sl_duck_conn conn; /* of the rows; the reader has its own */
     struct sl_duck_rows rows;
     struct sl_duck_reader reader;
 };
@@ -20,9 +20,7 @@ static void close_filter(void *ctx)
 {
     struct filter *filter = ctx;
     sl_duck_reader_close(&filter->reader);
-    if (filter->conn.dp != NULL) {
-        sl_duck_rows_close(&filter->conn, &filter->rows);
-    }
+    sl_duck_rows_close(&filter->rows);
     sl_duck_disconnect(&filter->conn);
     sl_release(filter->env, filter, sizeof(*filter));
 }
@@ -43,13 +41,15 @@ static silt_status start(struct filter *filter, const silt_call *call, const sil
 {
     struct sl_buf sql;
     sl_buf_init(&sql, filter->env);
-    sl_buf_printf(&sql, "SELECT * FROM %s WHERE ", filter->rows.name);
+    sl_buf_put_c(&sql, "SELECT * FROM ");
+    sl_buf_put_str(&sql, sl_buf_view(&filter->rows.table));
+    sl_buf_put_c(&sql, " AS silt_rows WHERE ");
     silt_status status = sl_expr_print_duckdb(&sql, predicate->root, err);
     if (status == SILT_OK) {
         status = sl_buf_status(&sql, err);
     }
     if (status == SILT_OK) {
-        const struct sl_duck_run run = {.sql = sl_buf_view(&sql), .streaming = true};
+        const struct sl_duck_run run = {.sql = sl_buf_view(&sql), .streaming = true, .in_utc = true};
         status = sl_duck_reader_open(filter->conn.dp, call, &run, &filter->reader, err);
         status = sl_duck_rows_error(&filter->rows, status, err);
     }

@@ -230,7 +230,7 @@ static silt_status read_footers(const struct reading *reading, silt_error *err)
                        "field_id::BIGINT FROM parquet_schema([");
     for (size_t i = 0; i < reading->n_wanted; i++) {
         sl_buf_put_c(&sql, i == 0 ? "" : ",");
-        sl_duck_put_text(&sql, sl_str_from(reading->files->local[reading->wanted[i]]));
+        sl_duck_put_path(&sql, reading->files->local[reading->wanted[i]]);
     }
     sl_buf_put_c(&sql, "])");
     silt_status status = sl_duck_exec(reading->conn, reading->call, &sql, &result, err);
@@ -317,9 +317,25 @@ static void leave(struct sl_dataplane *dp)
     pthread_mutex_unlock(&dp->lock);
 }
 
-silt_status sl_duck_check_files(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_files *files,
-                                const struct silt_type *wanted, bool match_by_field_id, silt_error *err)
+/*
+ * DuckDB takes what names no zone for the session's wall clock. Where it stands for instants (INT96) that is right under UTC only,
+ * so another zone is refused rather than obeyed. Readers of our own connections set UTC themselves.
+ */
+static silt_status check_zone(struct sl_dataplane *dp, const struct sl_duck_files *files, silt_error *err)
 {
+    return sl_duck_zone_is_utc(dp)
+               ? SILT_OK
+               : sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE",
+                         "file %s or another of the scan holds timestamps in a form without zone (INT96), which can be "
+                         "queried only while the session's time zone is UTC",
+                         files->sources[0].path);
+}
+
+silt_status sl_duck_check_files(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_files *files,
+                                const struct sl_duck_check *check, silt_error *err)
+{
+    const struct silt_type *wanted = check->type;
+    bool wall_clock = false;
     if (files->n == 0 || wanted->n_fields == 0) {
         return SILT_OK;
     }
@@ -341,8 +357,12 @@ silt_status sl_duck_check_files(struct sl_duck_conn *conn, const silt_call *call
         status = read_footers(&reading, err);
     }
     if (status == SILT_OK) {
-        const struct sl_footer_wanted all = {.type = wanted, .match_by_field_id = match_by_field_id};
+        const struct sl_footer_wanted all = {
+            .type = wanted, .match_by_field_id = check->match_by_field_id, .wall_clock = &wall_clock};
         status = check_schemas(dp, files, schemas, &all, err);
+    }
+    if (status == SILT_OK && wall_clock && !check->runs_in_utc) {
+        status = check_zone(dp, files, err);
     }
 out:
     leave(dp);

@@ -27,6 +27,7 @@ struct sl_footer_node {
 struct sl_footer_wanted {
     const struct silt_type *type; /* struct of physical columns */
     bool match_by_field_id;       /* of top-level columns; nested ones go by name */
+    bool *wall_clock;             /* set if instants are wanted where the file names no zone (INT96) */
 };
 
 /* Pure. SILT_ESCHEMA names file, column and both types. */

@@ -130,6 +130,7 @@ struct place {
 struct check {
     const silt_env *env;
     const char *path;
+    bool *wall_clock;
     silt_error *err;
 };
 
@@ -249,6 +250,9 @@ static silt_status check_node(const struct check *check, const struct place *pla
     if (node->n_children > 0 || node->repeated || !leaf_fits(node->type, wanted)) {
         return fail_type(check, place, node, wanted);
     }
+    if (wanted->kind == SILT_TYPE_TIMESTAMP && (set_of(node->type) & IS_TIMESTAMP) != 0) {
+        *check->wall_clock = true;
+    }
     return SILT_OK;
 }
 
@@ -275,7 +279,7 @@ static const struct sl_footer_node *find_column(const struct sl_footer_node *roo
 silt_status sl_footer_match(const silt_env *env, const struct sl_footer_node *root,
                             const struct sl_footer_wanted *wanted, const char *path, silt_error *err)
 {
-    const struct check check = {.env = env, .path = path, .err = err};
+    const struct check check = {.env = env, .path = path, .wall_clock = wanted->wall_clock, .err = err};
     for (size_t i = 0; i < wanted->type->n_fields; i++) {
         const struct silt_field *field = &wanted->type->fields[i];
         const struct sl_footer_node *node = find_column(root, field, wanted->match_by_field_id);

@@ -93,7 +93,8 @@ static silt_status prepare_db(struct sl_dataplane *dp, struct sl_duck_db *db, si
         return sl_fail(err, SILT_EENGINE, NULL, "no connection to the data plane's database can be made");
     }
     silt_status status = SILT_OK;
-    if (!sl_duck_parts_register(dp, conn.handle) || !sl_duck_text_register(dp, conn.handle)) {
+    if (!sl_duck_parts_register(dp, conn.handle) || !sl_duck_text_register(dp, conn.handle) ||
+        !sl_duck_rows_register(dp, conn.handle)) {
         status = sl_fail(err, SILT_EENGINE, NULL, "silt's functions cannot be registered with DuckDB");
     }
     if (status == SILT_OK) {
@@ -184,6 +185,19 @@ uint64_t sl_duck_next_id(struct sl_dataplane *dp)
     const uint64_t id = ++dp->next_id;
     pthread_mutex_unlock(&dp->lock);
     return id;
+}
+
+bool sl_duck_zone_is_utc(struct sl_dataplane *dp)
+{
+    struct sl_str zone = sl_str_from(dp->time_zone);
+    pthread_mutex_lock(&dp->lock);
+    for (size_t i = 0; i < dp->settings.len; i++) {
+        const struct sl_duck_setting *setting = sl_vec_at(&dp->settings, i);
+        zone = sl_str_eq_nocase(setting->name, SL_STR("TimeZone")) ? setting->value : zone;
+    }
+    const bool utc = sl_str_eq_nocase(zone, SL_STR("UTC"));
+    pthread_mutex_unlock(&dp->lock);
+    return utc;
 }
 
 silt_status sl_duck_set_option(struct sl_dataplane *dp, struct sl_str name, struct sl_str value, silt_error *err)

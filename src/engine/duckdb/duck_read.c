@@ -127,8 +127,9 @@ static silt_status check_file(struct read *read, silt_error *err)
 {
     struct sl_duck_conn conn;
     SL_TRY(sl_duck_connect(read->dp, &conn, err));
-    const silt_status status = sl_duck_check_files(&conn, call_of(read), &read->opened, &read->schema->root,
-                                                   read->match_by_field_id, err);
+    const struct sl_duck_check check = {
+        .type = &read->schema->root, .match_by_field_id = read->match_by_field_id, .runs_in_utc = true};
+    const silt_status status = sl_duck_check_files(&conn, call_of(read), &read->opened, &check, err);
     sl_duck_disconnect(&conn);
     return status;
 }
@@ -147,7 +148,7 @@ static silt_status open_next(struct read *read, silt_error *err)
     sl_buf_init(&sql, read->dp->env);
     silt_status status = put_query(read, read->next_file, &sql, err);
     if (status == SILT_OK) {
-        const struct sl_duck_run run = {.sql = sl_buf_view(&sql)};
+        const struct sl_duck_run run = {.sql = sl_buf_view(&sql), .in_utc = true};
         status = sl_duck_reader_open(read->dp, call_of(read), &run, &read->reader, err);
     }
     sl_buf_release(&sql);

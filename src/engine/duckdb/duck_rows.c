@@ -1,10 +1,10 @@
 /*
- * An Arrow stream as a table that queries can read. DuckDB's own Arrow scan does it (duckdb_arrow_scan): it takes every Arrow
- * layout without copying and, unlike a table function through the C API, numbers its batches, so that COPY and streaming results
- * keep the order of rows with several threads.
+ * An Arrow stream as a table that a query can read once: the table function silt_rows(id). A stream is registered with the
+ * instance under an id, which the query's text names.
  *
- * DuckDB pulls the stream from its own threads, one at a time, and may ask for the schema more than once; a stream in between
- * answers that from a copy, looks at the call's cancellation, and keeps the source's error, which DuckDB would only quote.
+ * Batches are given out without copying, in slices of DuckDB's vector size; order is kept. duckdb_arrow_scan is not used: it
+ * promises DuckDB to apply filters and then does not. Types are learned from the first batch, so that every layout of Arrow
+ * that DuckDB reads will do. DuckDB pulls from one of its threads at a time.
  */
 #include "duck.h"
 
@@ -16,106 +16,309 @@
 #include "base/env.h"
 #include "base/error.h"
 
-struct sl_duck_rows_source {
+/* A batch whose slices are out; freed with the last of them. */
+struct batch {
+    atomic_uint refs;
     const silt_env *env;
+    struct ArrowArray array;
+};
+
+/* What a slice's root owns. */
+struct slice {
+    struct batch *batch;
+    size_t size; /* of this block */
+    int64_t n_columns;
+    const void *no_validity[1];
+    struct ArrowArray **pointers;
+    struct ArrowArray *columns;
+};
+
+struct sl_duck_rows_source {
+    atomic_uint refs;
+    struct sl_dataplane *dp;
+    struct sl_duck_rows_source *next; /* guarded by dp->lock */
+    uint64_t id;
     silt_call call;
     bool has_call;
     struct ArrowSchema schema;
     struct ArrowArrayStream in;
+    duckdb_arrow_converted_schema converted;
+    duckdb_connection connection; /* of the write or filter that owns the rows */
+    duckdb_logical_type *types;   /* [column], as DuckDB reads them */
+    struct batch *batch;          /* the one that is given out now, NULL at the end */
+    int64_t row;
+    duckdb_data_chunk given; /* must live until the next call */
     silt_error error;
-    atomic_uint refs; /* the rows and the stream that DuckDB holds */
 };
+
+/* ---- batches and slices ---- */
+
+static void batch_unref(struct batch *batch)
+{
+    if (batch != NULL && atomic_fetch_sub(&batch->refs, 1) == 1) {
+        sl_arrow_array_release(&batch->array);
+        sl_release(batch->env, batch, sizeof(*batch));
+    }
+}
+
+static void release_column(struct ArrowArray *array)
+{
+    array->release = NULL; /* the root owns the memory */
+}
+
+static void release_slice(struct ArrowArray *array)
+{
+    struct slice *slice = array->private_data;
+    const silt_env *env = slice->batch->env;
+    batch_unref(slice->batch);
+    sl_release(env, slice, slice->size);
+    array->release = NULL;
+}
+
+/* Rows [row, row + n) of the batch as an array of its own that keeps the batch alive. */
+static silt_status make_slice(struct batch *batch, int64_t row, int64_t n, struct ArrowArray *out, silt_error *err)
+{
+    const int64_t columns = batch->array.n_children;
+    size_t size = 0;
+    struct slice *slice = NULL;
+    if (sl_mul_size((size_t)columns, sizeof(struct ArrowArray) + sizeof(struct ArrowArray *), &size) &&
+        sl_add_size(size, sizeof(*slice), &size)) {
+        slice = sl_alloc_zero(batch->env, size);
+    }
+    if (slice == NULL) {
+        return sl_fail_nomem(err);
+    }
+    slice->batch = batch;
+    slice->size = size;
+    slice->n_columns = columns;
+    slice->columns = (struct ArrowArray *)(void *)(slice + 1);
+    slice->pointers = (struct ArrowArray **)(void *)(slice->columns + columns);
+    for (int64_t i = 0; i < columns; i++) {
+        slice->columns[i] = *batch->array.children[i];
+        slice->columns[i].offset += batch->array.offset + row;
+        slice->columns[i].length = n;
+        slice->columns[i].null_count = slice->columns[i].null_count == 0 ? 0 : -1;
+        slice->columns[i].release = release_column;
+        slice->pointers[i] = &slice->columns[i];
+    }
+    atomic_fetch_add(&batch->refs, 1);
+    *out = (struct ArrowArray){.length = n,
+                               .n_buffers = 1,
+                               .buffers = slice->no_validity,
+                               .n_children = columns,
+                               .children = slice->pointers,
+                               .release = release_slice,
+                               .private_data = slice};
+    return SILT_OK;
+}
+
+static silt_status check_batch(const struct sl_duck_rows_source *source, const struct ArrowArray *array,
+                               silt_error *err)
+{
+    bool fine = array->n_children == source->schema.n_children && array->length >= 0 && array->offset >= 0;
+    for (int64_t i = 0; fine && i < array->n_children; i++) {
+        fine = array->children[i] != NULL && array->children[i]->length >= array->length + array->offset;
+    }
+    return fine ? SILT_OK : sl_fail(err, SILT_EINVALID, NULL, "a batch of rows does not fit the stream's schema");
+}
+
+/* Moves to the next batch that has rows; source->batch is NULL at the end. */
+static silt_status next_batch(struct sl_duck_rows_source *source, silt_error *err)
+{
+    const silt_env *env = source->dp->env;
+    batch_unref(source->batch);
+    source->batch = NULL;
+    source->row = 0;
+    for (;;) {
+        struct ArrowArray array = {0};
+        bool done = false;
+        SL_TRY(sl_call_check(env, source->has_call ? &source->call : NULL, err));
+        SL_TRY(sl_arrow_stream_next(&source->in, &array, &done, err));
+        if (done) {
+            return SILT_OK;
+        }
+        const silt_status status = check_batch(source, &array, err);
+        struct batch *batch = status == SILT_OK && array.length > 0 ? sl_alloc_zero(env, sizeof(*batch)) : NULL;
+        if (batch == NULL) {
+            const bool empty = status == SILT_OK && array.length == 0;
+            sl_arrow_array_release(&array);
+            if (empty) {
+                continue;
+            }
+            return status != SILT_OK ? status : sl_fail_nomem(err);
+        }
+        atomic_init(&batch->refs, 1);
+        batch->env = env;
+        sl_arrow_array_move(&batch->array, &array);
+        source->batch = batch;
+        return SILT_OK;
+    }
+}
+
+/* The next slice as a chunk; *out is NULL at the end. Rows stay where they are if `peek`. */
+static silt_status next_chunk(struct sl_duck_rows_source *source, bool peek, duckdb_data_chunk *out, silt_error *err)
+{
+    *out = NULL;
+    if (source->batch != NULL && source->row >= source->batch->array.length) {
+        SL_TRY(next_batch(source, err));
+    }
+    if (source->batch == NULL) {
+        return SILT_OK;
+    }
+    const int64_t left = source->batch->array.length - source->row;
+    const int64_t most = (int64_t)duckdb_vector_size();
+    const int64_t n = left < most ? left : most;
+    struct ArrowArray slice;
+    SL_TRY(make_slice(source->batch, source->row, n, &slice, err));
+    duckdb_error_data fault = duckdb_data_chunk_from_arrow(source->connection, &slice, source->converted, out);
+    if (fault != NULL && duckdb_error_data_has_error(fault)) {
+        const silt_status status = sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE", "rows cannot be read: %s",
+                                           duckdb_error_data_message(fault));
+        duckdb_destroy_error_data(&fault);
+        sl_arrow_array_release(&slice);
+        return status;
+    }
+    source->row += peek ? 0 : n;
+    return SILT_OK;
+}
+
+/* ---- the source ---- */
 
 static void source_unref(struct sl_duck_rows_source *source)
 {
-    if (atomic_fetch_sub(&source->refs, 1) == 1) {
-        sl_arrow_schema_release(&source->schema);
-        sl_arrow_stream_release(&source->in);
-        sl_release(source->env, source, sizeof(*source));
+    if (atomic_fetch_sub(&source->refs, 1) != 1) {
+        return;
     }
+    const silt_env *env = source->dp->env;
+    const size_t n = source->schema.n_children > 0 ? (size_t)source->schema.n_children : 1;
+    duckdb_destroy_data_chunk(&source->given);
+    batch_unref(source->batch);
+    for (size_t i = 0; source->types != NULL && i < n; i++) {
+        duckdb_destroy_logical_type(&source->types[i]);
+    }
+    sl_release(env, source->types, n * sizeof(*source->types));
+    duckdb_destroy_arrow_converted_schema(&source->converted);
+    sl_arrow_schema_release(&source->schema);
+    sl_arrow_stream_release(&source->in);
+    sl_release(env, source, sizeof(*source));
 }
 
-static silt_status give_schema(void *ctx, struct ArrowSchema *out, silt_error *err)
+/* Types of the columns, from a chunk of the first batch. */
+static silt_status learn_types(struct sl_duck_rows_source *source, silt_error *err)
 {
-    struct sl_duck_rows_source *source = ctx;
-    return sl_arrow_schema_copy(source->env, &source->schema, out, err);
+    const size_t n = source->schema.n_children > 0 ? (size_t)source->schema.n_children : 1;
+    duckdb_data_chunk chunk = NULL;
+    SL_TRY(next_batch(source, err));
+    if (source->batch == NULL) {
+        return SILT_OK;
+    }
+    source->types = sl_alloc_zero(source->dp->env, n * sizeof(*source->types));
+    if (source->types == NULL) {
+        return sl_fail_nomem(err);
+    }
+    SL_TRY(next_chunk(source, true, &chunk, err));
+    for (int64_t i = 0; i < source->schema.n_children; i++) {
+        duckdb_vector vector = duckdb_data_chunk_get_vector(chunk, (idx_t)i);
+        source->types[i] = duckdb_vector_get_column_type(vector);
+    }
+    duckdb_destroy_data_chunk(&chunk);
+    return SILT_OK;
 }
 
-static silt_status give_batch(void *ctx, struct ArrowArray *batch, silt_error *err)
+static silt_status open_source(struct sl_duck_conn *conn, struct sl_duck_rows_source *source, silt_error *err)
 {
-    struct sl_duck_rows_source *source = ctx;
-    *batch = (struct ArrowArray){0};
-    silt_status status = sl_call_check(source->env, source->has_call ? &source->call : NULL, &source->error);
-    bool done = false;
-    if (status == SILT_OK) {
-        status = sl_arrow_stream_next(&source->in, batch, &done, &source->error);
+    SL_TRY(sl_arrow_stream_schema(&source->in, &source->schema, err));
+    duckdb_error_data fault = duckdb_schema_from_arrow(conn->handle, &source->schema, &source->converted);
+    if (fault != NULL && duckdb_error_data_has_error(fault)) {
+        const silt_status status = sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE", "rows cannot be read: %s",
+                                           duckdb_error_data_message(fault));
+        duckdb_destroy_error_data(&fault);
+        return status;
     }
-    if (status != SILT_OK && err != NULL) {
-        *err = source->error;
+    return learn_types(source, err);
+}
+
+/* A stream without rows has no batch to learn from: its columns come from its schema. */
+static silt_status put_empty(struct sl_duck_rows_source *source, struct sl_buf *table, silt_error *err)
+{
+    silt_schema *schema = NULL;
+    SL_TRY(silt_schema_from_arrow(source->dp->env, &source->schema, &schema, err));
+    silt_status status = SILT_OK;
+    sl_buf_put_c(table, "(SELECT ");
+    for (size_t i = 0; i < schema->root.n_fields && status == SILT_OK; i++) {
+        sl_buf_put_c(table, i == 0 ? "NULL::" : ", NULL::");
+        status = sl_duck_put_type(table, schema->root.fields[i].type, err);
+        sl_buf_put_c(table, " AS ");
+        sl_duck_put_ident(table, schema->root.fields[i].name);
     }
+    sl_buf_put_c(table, schema->root.n_fields == 0 ? "NULL WHERE false)" : " WHERE false)");
+    silt_schema_unref(schema);
     return status;
 }
 
-static void close_source(void *ctx)
+static void enlist(struct sl_duck_rows_source *source)
 {
-    source_unref(ctx);
-}
-
-static silt_status open_source(const silt_env *env, const silt_call *call, struct ArrowArrayStream *in,
-                               struct sl_duck_rows *rows, silt_error *err)
-{
-    static const struct sl_arrow_source functions = {give_schema, give_batch, close_source};
-    struct sl_duck_rows_source *source = sl_alloc_zero(env, sizeof(*source));
-    if (source == NULL) {
-        sl_arrow_stream_release(in);
-        return sl_fail_nomem(err);
-    }
-    source->env = env;
-    source->error = (silt_error)SILT_ERROR_INIT;
-    atomic_init(&source->refs, 1);
-    if (call != NULL) {
-        source->call = *call;
-        source->has_call = true;
-    }
-    sl_arrow_stream_move(&source->in, in);
-    rows->source = source;
-    SL_TRY(sl_arrow_stream_schema(&source->in, &source->schema, err));
-    atomic_fetch_add(&source->refs, 1);
-    return sl_arrow_stream_new(env, &functions, source, &rows->outer, err);
+    struct sl_dataplane *dp = source->dp;
+    source->id = sl_duck_next_id(dp);
+    pthread_mutex_lock(&dp->lock);
+    source->next = dp->rows;
+    dp->rows = source;
+    pthread_mutex_unlock(&dp->lock);
 }
 
 silt_status sl_duck_rows_open(struct sl_duck_conn *conn, const silt_call *call, struct ArrowArrayStream *in,
                               struct sl_duck_rows *out, silt_error *err)
 {
+    const silt_env *env = conn->dp->env;
     *out = (struct sl_duck_rows){0};
-    silt_status status = open_source(conn->dp->env, call, in, out, err);
+    sl_buf_init(&out->table, env);
+    struct sl_duck_rows_source *source = sl_alloc_zero(env, sizeof(*source));
+    if (source == NULL) {
+        sl_arrow_stream_release(in);
+        return sl_fail_nomem(err);
+    }
+    atomic_init(&source->refs, 1);
+    source->dp = conn->dp;
+    source->connection = conn->handle;
+    source->error = (silt_error)SILT_ERROR_INIT;
+    if (call != NULL) {
+        source->call = *call;
+        source->has_call = true;
+    }
+    sl_arrow_stream_move(&source->in, in);
+    out->source = source;
+    silt_status status = open_source(conn, source, err);
+    enlist(source);
+    if (status == SILT_OK && source->batch == NULL) {
+        status = put_empty(source, &out->table, err);
+    } else if (status == SILT_OK) {
+        sl_buf_printf(&out->table, "silt_rows('%" PRIu64 "')", source->id);
+    }
     if (status == SILT_OK) {
-        const int n = snprintf(out->name, sizeof(out->name), "silt_rows_%" PRIu64, sl_duck_next_id(conn->dp));
-        if (n < 0 || (size_t)n >= sizeof(out->name) ||
-            duckdb_arrow_scan(conn->handle, out->name, (duckdb_arrow_stream)&out->outer) != DuckDBSuccess) {
-            out->name[0] = '\0';
-            status = sl_fail(err, SILT_EENGINE, NULL,
-                             "DuckDB cannot read rows of these Arrow types (a column may have an unknown format)");
-        }
+        status = sl_buf_status(&out->table, err);
     }
     if (status != SILT_OK) {
-        sl_duck_rows_close(conn, out);
+        sl_duck_rows_close(out);
     }
     return status;
 }
 
-void sl_duck_rows_close(struct sl_duck_conn *conn, struct sl_duck_rows *rows)
+void sl_duck_rows_close(struct sl_duck_rows *rows)
 {
-    if (rows->name[0] != '\0') {
-        char sql[80];
-        (void)snprintf(sql, sizeof(sql), "DROP VIEW IF EXISTS %s", rows->name); /* fits: the name has 40 bytes */
-        /* A view that cannot be dropped (the database died) refers to a stream that is gone and is never used again. */
-        (void)duckdb_query(conn->handle, sql, NULL);
-    }
-    sl_arrow_stream_release(&rows->outer);
     if (rows->source != NULL) {
+        struct sl_dataplane *dp = rows->source->dp;
+        pthread_mutex_lock(&dp->lock);
+        struct sl_duck_rows_source **link = &dp->rows;
+        while (*link != NULL && *link != rows->source) {
+            link = &(*link)->next;
+        }
+        if (*link == rows->source) {
+            *link = rows->source->next;
+        }
+        pthread_mutex_unlock(&dp->lock);
         source_unref(rows->source);
     }
+    sl_buf_release(&rows->table);
     *rows = (struct sl_duck_rows){0};
 }
 
@@ -130,4 +333,88 @@ silt_status sl_duck_rows_error(const struct sl_duck_rows *rows, silt_status stat
         err->size = size;
     }
     return rows->source->error.status;
+}
+
+/* ---- the table function ---- */
+
+static void free_bound(void *data)
+{
+    source_unref(data);
+}
+
+static struct sl_duck_rows_source *find_source(struct sl_dataplane *dp, duckdb_bind_info info)
+{
+    uint64_t id = 0;
+    duckdb_value value = duckdb_bind_get_parameter(info, 0);
+    char *text = duckdb_is_null_value(value) ? NULL : duckdb_get_varchar(value);
+    struct sl_duck_rows_source *source = NULL;
+    if (text != NULL && sl_str_to_u64(sl_str_from(text), &id)) {
+        pthread_mutex_lock(&dp->lock);
+        source = dp->rows;
+        while (source != NULL && source->id != id) {
+            source = source->next;
+        }
+        if (source != NULL) {
+            atomic_fetch_add(&source->refs, 1);
+        }
+        pthread_mutex_unlock(&dp->lock);
+    }
+    duckdb_free(text);
+    duckdb_destroy_value(&value);
+    return source;
+}
+
+static void bind_rows(duckdb_bind_info info)
+{
+    struct sl_duck_rows_source *source = find_source(duckdb_bind_get_extra_info(info), info);
+    if (source == NULL) {
+        duckdb_bind_set_error(info, "the rows that this query reads are gone");
+        return;
+    }
+    duckdb_bind_set_bind_data(info, source, free_bound);
+    for (int64_t i = 0; i < source->schema.n_children; i++) {
+        const char *name = source->schema.children[i]->name;
+        duckdb_bind_add_result_column(info, name != NULL ? name : "", source->types[i]);
+    }
+}
+
+static void init_rows(duckdb_init_info info)
+{
+    duckdb_init_set_max_threads(info, 1);
+}
+
+static void give_rows(duckdb_function_info info, duckdb_data_chunk output)
+{
+    struct sl_duck_rows_source *source = duckdb_function_get_bind_data(info);
+    duckdb_destroy_data_chunk(&source->given);
+    if (next_chunk(source, false, &source->given, &source->error) != SILT_OK) {
+        duckdb_function_set_error(info, source->error.message);
+        return;
+    }
+    if (source->given == NULL) {
+        duckdb_data_chunk_set_size(output, 0);
+        return;
+    }
+    const idx_t n = duckdb_data_chunk_get_column_count(output);
+    for (idx_t i = 0; i < n; i++) {
+        duckdb_vector_reference_vector(duckdb_data_chunk_get_vector(output, i),
+                                       duckdb_data_chunk_get_vector(source->given, i));
+    }
+    duckdb_data_chunk_set_size(output, duckdb_data_chunk_get_size(source->given));
+}
+
+bool sl_duck_rows_register(struct sl_dataplane *dp, duckdb_connection handle)
+{
+    duckdb_table_function function = duckdb_create_table_function();
+    duckdb_logical_type type = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
+    duckdb_table_function_set_name(function, "silt_rows");
+    duckdb_table_function_add_parameter(function, type);
+    duckdb_table_function_set_extra_info(function, dp, NULL);
+    duckdb_table_function_set_bind(function, bind_rows);
+    duckdb_table_function_set_init(function, init_rows);
+    duckdb_table_function_set_function(function, give_rows);
+    const bool fine = duckdb_register_table_function(handle, function) == DuckDBSuccess;
+    duckdb_destroy_logical_type(&type);
+    duckdb_destroy_table_function(&function);
+    return fine;
 }

@@ -106,6 +106,10 @@ silt_status sl_duck_run(struct sl_duck_conn *conn, const silt_call *call, const 
     if (call != NULL && call->progress != NULL) {
         status = enable_progress(conn, err);
     }
+    if (status == SILT_OK && run->in_utc && !sl_duck_zone_is_utc(conn->dp) &&
+        duckdb_query(conn->handle, "SET SESSION TimeZone = 'UTC'", NULL) != DuckDBSuccess) {
+        status = sl_fail(err, SILT_EENGINE, NULL, "DuckDB refuses to run a statement in UTC");
+    }
     if (status == SILT_OK) {
         status = sl_duck_prepare(conn, run->sql, &stmt, err);
     }

@@ -66,7 +66,7 @@ static silt_status put_entry(struct sl_buf *sql, const struct sl_duck_table *tab
 silt_status sl_duck_put_table(struct sl_buf *sql, const struct sl_duck_table *table, silt_error *err)
 {
     sl_buf_put_c(sql, "read_parquet(");
-    sl_duck_put_list(sql, table->files, table->n_files);
+    sl_duck_put_paths(sql, table->files, table->n_files);
     sl_buf_put_c(sql, ", schema = map{");
     bool any = false;
     for (size_t i = 0; i < table->n_fields; i++) {
@@ -245,7 +245,7 @@ out:
 
 /* Types of the columns that come from files, checked against the files' footers. */
 static silt_status check_types(struct sl_duck_conn *conn, const silt_scan_plan *plan,
-                               const struct sl_dataplane_scan *scan, silt_error *err)
+                               const struct sl_dataplane_scan *scan, bool in_utc, silt_error *err)
 {
     struct sl_arena arena;
     sl_arena_init(&arena, conn->dp->env);
@@ -262,7 +262,9 @@ static silt_status check_types(struct sl_duck_conn *conn, const silt_scan_plan *
             fields[wanted.n_fields++] = root->fields[i];
         }
     }
-    status = sl_duck_check_files(conn, NULL, &scan->files, &wanted, plan->match_by_field_id, err);
+    const struct sl_duck_check check = {
+        .type = &wanted, .match_by_field_id = plan->match_by_field_id, .runs_in_utc = in_utc};
+    status = sl_duck_check_files(conn, NULL, &scan->files, &check, err);
 out:
     sl_arena_release(&arena);
     return status;
@@ -286,8 +288,8 @@ static silt_status put_plan(struct sl_duck_conn *conn, const silt_scan_plan *pla
     return sl_buf_status(sql, err);
 }
 
-silt_status sl_duck_scan_open(struct sl_dataplane *dp, const silt_scan_plan *plan, struct sl_dataplane_scan **out,
-                              struct sl_buf *sql, silt_error *err)
+static silt_status open_scan(struct sl_dataplane *dp, const silt_scan_plan *plan, bool in_utc,
+                             struct sl_dataplane_scan **out, struct sl_buf *sql, silt_error *err)
 {
     *out = NULL;
     SL_TRY(check_plan(plan, err));
@@ -304,7 +306,7 @@ silt_status sl_duck_scan_open(struct sl_dataplane *dp, const silt_scan_plan *pla
             status = open_parts(dp, plan, scan, err);
         }
         if (status == SILT_OK) {
-            status = check_types(&conn, plan, scan, err);
+            status = check_types(&conn, plan, scan, in_utc, err);
         }
     }
     if (status == SILT_OK) {
@@ -317,6 +319,12 @@ silt_status sl_duck_scan_open(struct sl_dataplane *dp, const silt_scan_plan *pla
     }
     *out = scan;
     return SILT_OK;
+}
+
+silt_status sl_duck_scan_open(struct sl_dataplane *dp, const silt_scan_plan *plan, struct sl_dataplane_scan **out,
+                              struct sl_buf *sql, silt_error *err)
+{
+    return open_scan(dp, plan, false, out, sql, err);
 }
 
 void sl_duck_scan_close(struct sl_dataplane *dp, struct sl_dataplane_scan *scan)
@@ -371,9 +379,9 @@ silt_status sl_duck_scan(void *impl, const silt_call *call, const silt_scan_plan
     stream->dp = dp;
     struct sl_buf sql;
     sl_buf_init(&sql, dp->env);
-    silt_status status = sl_duck_scan_open(dp, plan, &stream->scan, &sql, err);
+    silt_status status = open_scan(dp, plan, true, &stream->scan, &sql, err);
     if (status == SILT_OK) {
-        const struct sl_duck_run run = {.sql = sl_buf_view(&sql), .streaming = true};
+        const struct sl_duck_run run = {.sql = sl_buf_view(&sql), .streaming = true, .in_utc = true};
         status = sl_duck_reader_open(dp, call, &run, &stream->reader, err);
     }
     sl_buf_release(&sql);

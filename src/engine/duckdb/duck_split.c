@@ -123,7 +123,7 @@ static silt_status copy_piece(struct sl_duck_writing *w, const struct sl_duck_st
     struct sl_buf sql;
     sl_buf_init(&sql, w->conn.dp->env);
     sl_buf_put_c(&sql, "COPY (SELECT * FROM read_parquet(");
-    sl_duck_put_list(&sql, &whole->local, 1);
+    sl_duck_put_paths(&sql, &whole->local, 1);
     sl_buf_printf(&sql, ", hive_partitioning = false) WHERE file_row_number >= %lld AND file_row_number < %lld) TO ",
                   (long long)first, (long long)(first + rows));
     sl_duck_put_text(&sql, sl_str_from(target));

@@ -30,12 +30,29 @@ void sl_duck_put_text(struct sl_buf *sql, struct sl_str text)
     put_quoted(sql, text, '\'');
 }
 
-void sl_duck_put_list(struct sl_buf *sql, const char *const *texts, size_t n)
+/* DuckDB takes '*', '?' and '[' in a path for a pattern, even where a file of that very name exists: a class of one matches itself. */
+void sl_duck_put_path(struct sl_buf *sql, const char *path)
+{
+    sl_buf_put_char(sql, '\'');
+    for (const char *c = path; *c != '\0'; c++) {
+        if (*c == '*' || *c == '?' || *c == '[') {
+            sl_buf_put_char(sql, '[');
+            sl_buf_put_char(sql, *c);
+            sl_buf_put_char(sql, ']');
+        } else {
+            sl_buf_put_c(sql, *c == '\'' ? "'" : "");
+            sl_buf_put_char(sql, *c);
+        }
+    }
+    sl_buf_put_char(sql, '\'');
+}
+
+void sl_duck_put_paths(struct sl_buf *sql, const char *const *paths, size_t n)
 {
     sl_buf_put_char(sql, '[');
     for (size_t i = 0; i < n; i++) {
         sl_buf_put_c(sql, i == 0 ? "" : ",");
-        sl_duck_put_text(sql, sl_str_from(texts[i]));
+        sl_duck_put_path(sql, paths[i]);
     }
     sl_buf_put_char(sql, ']');
 }

@@ -136,7 +136,7 @@ static bool parse_time(struct sl_str text, silt_type_kind kind, silt_value *out)
     if (sl_str_ends_with(text, utc)) {
         text = sl_str_sub(text, 0, text.len - utc.len);
     }
-    if (!sl_timestamp_parse(text, &us, &has_zone) || has_zone) {
+    if (!sl_timestamp_parse(text, &us, &has_zone)) {
         return false;
     }
     *out = sl_value_i64(kind, us);
@@ -329,7 +329,7 @@ static silt_status read_footers(struct cursor *cursor, silt_error *err)
     for (size_t i = 0; i < w->files.len; i++) {
         const struct sl_duck_staged *file = sl_vec_at(&w->files, i);
         sl_buf_put_c(&sql, i == 0 ? "" : ",");
-        sl_duck_put_text(&sql, sl_str_from(file->local));
+        sl_duck_put_path(&sql, file->local);
     }
     sl_buf_put_c(&sql, "])");
     silt_status status = sl_duck_exec(&w->conn, w->call, &sql, &result, err);

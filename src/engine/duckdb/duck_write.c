@@ -8,7 +8,6 @@
 #include "duck_write.h"
 
 #include <limits.h>
-#include <stdio.h>
 
 #include "base/arrow.h"
 #include "base/env.h"
@@ -228,17 +227,22 @@ silt_status sl_duck_write(void *impl, const silt_call *call, const silt_parquet_
         sl_arrow_stream_release(rows);
     }
     if (status == SILT_OK) {
-        char sql[64];
-        const int n = snprintf(sql, sizeof(sql), "SELECT * FROM %s", view.name);
-        const struct sl_duck_write_source source = {.sql = sl_str_make(sql, n > 0 ? (size_t)n : 0)};
-        status = sl_duck_rows_error(&view, write_source(&w, &source, err), err);
+        struct sl_buf sql;
+        sl_buf_init(&sql, dp->env);
+        sl_buf_put_c(&sql, "SELECT * FROM ");
+        sl_buf_put_str(&sql, sl_buf_view(&view.table));
+        status = sl_buf_status(&sql, err);
+        if (status == SILT_OK) {
+            const struct sl_duck_write_source source = {.sql = sl_buf_view(&sql)};
+            status = write_source(&w, &source, err);
+        }
+        sl_buf_release(&sql);
+        status = sl_duck_rows_error(&view, status, err);
     }
     if (status != SILT_OK) {
         remove_adopted(&w);
     }
-    if (w.conn.dp != NULL) {
-        sl_duck_rows_close(&w.conn, &view);
-    }
+    sl_duck_rows_close(&view);
     end(dp, &w);
     return status;
 }

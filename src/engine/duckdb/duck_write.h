@@ -31,7 +31,7 @@ struct sl_duck_writing {
     struct sl_vec adopted;   /* const char *: full paths that have their final names */
 };
 
-/* What is written: the text of a query, or the name of a view over the caller's rows. */
+/* What is written: the text of a query. */
 struct sl_duck_write_source {
     struct sl_str sql;
     const struct sl_dataplane_params *params; /* or NULL */
