@@ -161,6 +161,40 @@ static void commits_that_were_cleaned_up_lead_to_the_checkpoint(void **state)
     silt_snapshot_unref(snapshot);
 }
 
+static void every_failed_allocation_is_reported(void **state)
+{
+    struct log_fixture *f = *state;
+    log_checkpoint(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), LOG_ADD("p=1/b"), NULL);
+    log_commit(f, 0, LOG_ADD("a"), LOG_ADD("p=1/b"), NULL);
+    silt_snapshot *snapshot = log_open(f, -1);
+    log_commit(f, 1, LOG_ADD("c"), LOG_REMOVE("a"), "{\"txn\":{\"appId\":\"x\",\"version\":1}}", NULL);
+    silt_snapshot *between = refresh(f, snapshot); /* not loaded: its tail is joined */
+    log_commit(f, 2, LOG_ADD("d%20e"), LOG_REMOVE("c"), NULL);
+    for (size_t n = 1;; n++) {
+        silt_snapshot *newer = NULL;
+        int64_t files = 0;
+        test_env_fail_at(&f->test, n);
+        silt_status status = silt_snapshot_refresh(between, NULL, &newer, &f->err);
+        if (status == SILT_OK) {
+            status = silt_snapshot_totals(newer, NULL, &files, NULL, &f->err);
+        }
+        const bool reached = f->test.n_requests >= n;
+        test_env_fail_at(&f->test, 0);
+        silt_snapshot_unref(newer);
+        if (!reached) {
+            assert_int_equal(status, SILT_OK);
+            assert_int_equal(files, 2);
+            break;
+        }
+        if (status != SILT_OK && status != SILT_ENOMEM) {
+            print_error("request %zu: [%s] %s\n", n, f->err.code_name, f->err.message);
+        }
+        assert_true(status == SILT_OK || status == SILT_ENOMEM);
+    }
+    silt_snapshot_unref(between);
+    silt_snapshot_unref(snapshot);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -171,6 +205,7 @@ int main(void)
         LOG_TEST(a_new_schema_is_taken),
         LOG_TEST(a_replaced_log_is_loaded_afresh),
         LOG_TEST(commits_that_were_cleaned_up_lead_to_the_checkpoint),
+        LOG_TEST(every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
