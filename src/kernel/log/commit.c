@@ -175,6 +175,34 @@ silt_status sl_commit_parse(const silt_env *env, struct sl_arena *arena, int64_t
     return status;
 }
 
+silt_status sl_commit_parse_info(const silt_env *env, struct sl_arena *arena, int64_t version, struct sl_str bytes,
+                                 struct sl_commit *out, silt_error *err)
+{
+    *out = (struct sl_commit){.version = version};
+    struct sl_action *action = sl_arena_alloc_zero(arena, sizeof(*action));
+    if (action == NULL) {
+        return sl_fail_nomem(err);
+    }
+    struct sl_str rest = bytes;
+    while (rest.len > 0) {
+        const struct sl_str line = take_line(&rest);
+        if (sl_str_find(line, SL_STR("\"commitInfo\"")) == SIZE_MAX) {
+            continue;
+        }
+        const silt_status status = sl_action_parse(env, arena, sl_str_trim(line), action, NULL);
+        if (status == SILT_ENOMEM) {
+            return sl_fail_nomem(err);
+        }
+        if (status == SILT_OK && action->kind == SL_ACTION_COMMIT_INFO) {
+            out->actions = action;
+            out->n_actions = 1;
+            out->commit_info = &action->u.commit_info;
+            return SILT_OK;
+        }
+    }
+    return SILT_OK;
+}
+
 silt_status sl_commit_read(silt_engine *engine, silt_storage *storage, const silt_call *call, struct sl_str root,
                            int64_t version, struct sl_arena *arena, struct sl_commit *out, silt_error *err)
 {

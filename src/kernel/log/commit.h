@@ -55,6 +55,12 @@ struct sl_commit {
  */
 silt_status sl_commit_parse(const silt_env *env, struct sl_arena *arena, int64_t version, struct sl_str bytes,
                             struct sl_commit *out, silt_error *err);
+/*
+ * Only the commitInfo, for history: actions are not looked at, and a commit whose commitInfo does not parse has none. Fails
+ * only for want of memory.
+ */
+silt_status sl_commit_parse_info(const silt_env *env, struct sl_arena *arena, int64_t version, struct sl_str bytes,
+                                 struct sl_commit *out, silt_error *err);
 /* Reads and parses; SILT_ENOTFOUND when the version does not exist. */
 silt_status sl_commit_read(silt_engine *engine, silt_storage *storage, const silt_call *call, struct sl_str root,
                            int64_t version, struct sl_arena *arena, struct sl_commit *out, silt_error *err);

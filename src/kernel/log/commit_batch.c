@@ -24,7 +24,8 @@ struct slot {
 };
 
 struct batch {
-    const struct sl_log_source *source;
+    const struct sl_commits_request *request;
+    silt_storage *storage;
     const silt_env *env;
     struct slot *slots;
     silt_read_request *requests;
@@ -51,13 +52,15 @@ static void parse_slot(void *arg, size_t index)
         sl_error_version(&slot->err, slot->file->version);
         return;
     }
-    slot->status = sl_commit_parse(batch->env, &slot->arena, slot->file->version,
-                                   sl_str_make(request->data, request->data_len), &slot->commit, &slot->err);
+    silt_status (*const parse)(const silt_env *, struct sl_arena *, int64_t, struct sl_str, struct sl_commit *,
+                               silt_error *) = batch->request->info_only ? sl_commit_parse_info : sl_commit_parse;
+    slot->status = parse(batch->env, &slot->arena, slot->file->version, sl_str_make(request->data, request->data_len),
+                         &slot->commit, &slot->err);
     slot->commit.modified_ms = slot->file->modified_ms;
     if (slot->status != SILT_OK) {
         sl_error_path(&slot->err, request->path);
     }
-    silt_read_request_release(batch->source->storage, request);
+    silt_read_request_release(batch->storage, request);
 }
 
 static silt_status prepare(struct batch *batch, const struct sl_log_file *files, size_t n, silt_error *err)
@@ -71,7 +74,7 @@ static silt_status prepare(struct batch *batch, const struct sl_log_file *files,
         sl_arena_init(&batch->slots[i].arena, batch->env);
         batch->slots[i].file = &files[i];
         batch->slots[i].err = (silt_error)SILT_ERROR_INIT;
-        const struct sl_str path = sl_log_path(&batch->paths, batch->source->root, files[i].name);
+        const struct sl_str path = sl_log_path(&batch->paths, batch->request->source->root, files[i].name);
         if (path.ptr == NULL) {
             return sl_fail_nomem(err);
         }
@@ -84,7 +87,7 @@ static void release(struct batch *batch)
 {
     for (size_t i = 0; i < batch->n; i++) {
         if (batch->requests != NULL) {
-            silt_read_request_release(batch->source->storage, &batch->requests[i]);
+            silt_read_request_release(batch->storage, &batch->requests[i]);
         }
         if (batch->slots != NULL) {
             sl_arena_release(&batch->slots[i].arena);
@@ -95,14 +98,14 @@ static void release(struct batch *batch)
     sl_arena_release(&batch->paths);
 }
 
-static silt_status visit_slots(struct batch *batch, enum sl_missing_commit missing,
+static silt_status visit_slots(struct batch *batch,
                                silt_status (*visit)(void *ctx, const struct sl_commit *commit, bool *stop,
                                                     silt_error *err),
                                void *ctx, bool *stop, silt_error *err)
 {
     for (size_t i = batch->n; i > 0 && !*stop; i--) {
         struct slot *slot = &batch->slots[i - 1];
-        if (slot->status == SILT_ENOTFOUND && missing == SL_MISSING_IS_PAST) {
+        if (slot->status == SILT_ENOTFOUND && batch->request->missing == SL_MISSING_IS_PAST) {
             continue;
         }
         if (slot->status != SILT_OK) {
@@ -132,31 +135,31 @@ static size_t batch_size(const struct sl_log_file *files, size_t n)
     return count;
 }
 
-silt_status sl_commits_each(const struct sl_log_source *source, const silt_call *call, const struct sl_log_file *files,
-                            size_t n, enum sl_missing_commit missing,
+silt_status sl_commits_each(const struct sl_commits_request *request, const silt_call *call,
                             silt_status (*visit)(void *ctx, const struct sl_commit *commit, bool *stop,
                                                  silt_error *err),
                             void *ctx, silt_error *err)
 {
+    const struct sl_log_source *source = request->source;
     const silt_env *env = silt_engine_env(source->engine);
     bool stop = false;
-    size_t left = n;
+    size_t left = request->n;
     silt_status status = SILT_OK;
     while (left > 0 && !stop && status == SILT_OK) {
-        const size_t count = batch_size(files, left);
-        struct batch batch = {.source = source, .env = env, .n = count};
+        const size_t count = batch_size(request->files, left);
+        struct batch batch = {.request = request, .storage = source->storage, .env = env, .n = count};
         sl_arena_init(&batch.paths, env);
-        status = prepare(&batch, files + left - count, count, err);
+        status = prepare(&batch, request->files + left - count, count, err);
         if (status == SILT_OK) {
             status = silt_storage_read_many(source->storage, call, batch.requests, count, keep_answer, NULL, err);
         }
         if (status == SILT_OK) {
             sl_parallel_for(sl_engine_executor(source->engine), count, parse_slot, &batch);
-            status = visit_slots(&batch, missing, visit, ctx, &stop, err);
+            status = visit_slots(&batch, visit, ctx, &stop, err);
         }
         release(&batch);
         left -= count;
-        sl_call_progress(call, "reading log", (int64_t)(n - left), (int64_t)n);
+        sl_call_progress(call, "reading log", (int64_t)(request->n - left), (int64_t)request->n);
     }
     return status;
 }

@@ -18,12 +18,19 @@ enum sl_missing_commit {
     SL_MISSING_IS_PAST /* it was cleaned up meanwhile: left out */
 };
 
+struct sl_commits_request {
+    const struct sl_log_source *source;
+    const struct sl_log_file *files; /* ascending */
+    size_t n;
+    enum sl_missing_commit missing;
+    bool info_only; /* commits have only their commitInfo (sl_commit_parse_info) */
+};
+
 /*
- * Visits the commits of `files` (ascending) from the last to the first. A commit is borrowed during its visit; *stop ends
- * early. A failure names the commit.
+ * Visits the commits from the last to the first. A commit is borrowed during its visit; *stop ends early. A failure names
+ * the commit.
  */
-silt_status sl_commits_each(const struct sl_log_source *source, const silt_call *call, const struct sl_log_file *files,
-                            size_t n, enum sl_missing_commit missing,
+silt_status sl_commits_each(const struct sl_commits_request *request, const silt_call *call,
                             silt_status (*visit)(void *ctx, const struct sl_commit *commit, bool *stop,
                                                  silt_error *err),
                             void *ctx, silt_error *err);

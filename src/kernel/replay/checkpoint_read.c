@@ -65,28 +65,29 @@ static silt_status read_batches(const silt_env *env, const silt_call *call, stru
     return status;
 }
 
-silt_status sl_checkpoint_each(const struct sl_log_source *source, const silt_call *call,
-                               const struct sl_log_segment *segment, unsigned columns, bool with_details,
+silt_status sl_checkpoint_each(const struct sl_checkpoint_request *request, const silt_call *call,
                                silt_status (*visit)(void *ctx, const struct sl_action *action, silt_error *err),
                                void *ctx, silt_error *err)
 {
+    const struct sl_log_source *source = request->source;
+    const struct sl_log_segment *segment = request->segment;
     const silt_env *env = silt_engine_env(source->engine);
     struct sl_arena arena;
     sl_arena_init(&arena, env);
     silt_schema *schema = NULL;
     silt_parquet_file *files = NULL;
     struct ArrowArrayStream stream = {0};
-    silt_status status = sl_checkpoint_schema(env, columns, with_details, &schema, err);
+    silt_status status = sl_checkpoint_schema(env, request->columns, request->with_details, &schema, err);
     if (status == SILT_OK) {
         status = name_files(source, segment, &arena, &files, err);
     }
     if (status == SILT_OK) {
-        const silt_parquet_read request = {.size = sizeof(request),
-                                           .storage = source->storage,
-                                           .files = files,
-                                           .n_files = segment->n_checkpoint,
-                                           .schema = schema};
-        status = sl_parquet_read(source->engine, call, &request, &stream, err);
+        const silt_parquet_read read = {.size = sizeof(read),
+                                        .storage = source->storage,
+                                        .files = files,
+                                        .n_files = segment->n_checkpoint,
+                                        .schema = schema};
+        status = sl_parquet_read(source->engine, call, &read, &stream, err);
     }
     if (status == SILT_OK) {
         status = read_batches(env, call, &stream, visit, ctx, err);

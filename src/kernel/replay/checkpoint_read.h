@@ -8,9 +8,15 @@
 #include "kernel/log/commit_batch.h"
 #include "kernel/log/segment.h"
 
+struct sl_checkpoint_request {
+    const struct sl_log_source *source;
+    const struct sl_log_segment *segment;
+    unsigned columns;  /* SL_COLUMN_… */
+    bool with_details; /* of add */
+};
+
 /* Visits every action of the wanted columns, in the order of files and rows. Errors name the checkpoint. */
-silt_status sl_checkpoint_each(const struct sl_log_source *source, const silt_call *call,
-                               const struct sl_log_segment *segment, unsigned columns, bool with_details,
+silt_status sl_checkpoint_each(const struct sl_checkpoint_request *request, const silt_call *call,
                                silt_status (*visit)(void *ctx, const struct sl_action *action, silt_error *err),
                                void *ctx, silt_error *err);
 

@@ -74,12 +74,14 @@ static silt_status replay_log(silt_snapshot *snapshot, const silt_call *call, co
     if (request->seen != NULL) {
         log.replay.seen = *request->seen; /* on loan: a checkpoint only looks things up */
     } else {
-        status = sl_commits_each(&source, call, segment->commits, segment->n_commits, SL_MISSING_FAILS, take_commit,
-                                 &log, err);
+        const struct sl_commits_request commits = {
+            .source = &source, .files = segment->commits, .n = segment->n_commits, .missing = SL_MISSING_FAILS};
+        status = sl_commits_each(&commits, call, take_commit, &log, err);
     }
     if (status == SILT_OK && segment->n_checkpoint > 0) {
-        status = sl_checkpoint_each(&source, call, segment, request->columns, request->with_details, take_row, &log,
-                                    err);
+        const struct sl_checkpoint_request checkpoint = {
+            .source = &source, .segment = segment, .columns = request->columns, .with_details = request->with_details};
+        status = sl_checkpoint_each(&checkpoint, call, take_row, &log, err);
         *bad_checkpoint = log.sink_status == SILT_OK && sl_checkpoint_is_bad(status);
     }
     if (log.sink_status != SILT_OK && err != NULL) {

@@ -154,7 +154,9 @@ static silt_status read_checkpoint(struct opening *opening, const silt_call *cal
 {
     silt_snapshot *snapshot = opening->snapshot;
     const struct sl_log_source source = sl_snapshot_source(snapshot);
-    SL_TRY(sl_checkpoint_each(&source, call, &snapshot->segment, SL_COLUMNS_STATE, false, take_row, opening, err));
+    const struct sl_checkpoint_request request = {
+        .source = &source, .segment = &snapshot->segment, .columns = SL_COLUMNS_STATE};
+    SL_TRY(sl_checkpoint_each(&request, call, take_row, opening, err));
     if (!opening->has_protocol || !opening->has_metadata) {
         return sl_fail(err, SILT_ECORRUPT, "DELTA_STATE_RECOVER_ERROR",
                        "the checkpoint of version %" PRId64 " holds no %s action", snapshot->segment.checkpoint_version,
@@ -180,8 +182,9 @@ static silt_status replay_segment(struct opening *opening, const silt_call *call
     const struct sl_log_segment *segment = &snapshot->segment;
     const struct sl_log_source source = sl_snapshot_source(snapshot);
     SL_TRY(sl_file_set_begin(&opening->tail, snapshot->env, true, SL_FILE_SET_MAX_DETAILS, err));
-    SL_TRY(sl_commits_each(&source, call, segment->commits, segment->n_commits, SL_MISSING_FAILS, take_commit, opening,
-                           err));
+    const struct sl_commits_request commits = {
+        .source = &source, .files = segment->commits, .n = segment->n_commits, .missing = SL_MISSING_FAILS};
+    SL_TRY(sl_commits_each(&commits, call, take_commit, opening, err));
     if (segment->n_checkpoint > 0) {
         opening->checkpoint_status = read_checkpoint(opening, call, err);
         SL_TRY(opening->checkpoint_status);

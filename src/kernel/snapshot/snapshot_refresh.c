@@ -196,8 +196,11 @@ static silt_status grow(struct growing *growing, silt_snapshot *old, const silt_
     const struct sl_log_source source = sl_snapshot_source(grown);
     SL_TRY(extend_segment(grown, old, listed, n_new, err));
     SL_TRY(sl_file_set_begin(&growing->tail, grown->env, true, SL_FILE_SET_MAX_DETAILS, err));
-    const struct sl_log_file *first = grown->segment.commits + old->segment.n_commits;
-    SL_TRY(sl_commits_each(&source, call, first, n_new, SL_MISSING_FAILS, take_commit, growing, err));
+    const struct sl_commits_request commits = {.source = &source,
+                                               .files = grown->segment.commits + old->segment.n_commits,
+                                               .n = n_new,
+                                               .missing = SL_MISSING_FAILS};
+    SL_TRY(sl_commits_each(&commits, call, take_commit, growing, err));
     SL_TRY(take_state(growing, &old->state, err));
     SL_TRY(sl_snapshot_complete(grown, call, err));
     return inherit_files(growing, old, err);

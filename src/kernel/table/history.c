@@ -80,8 +80,12 @@ static silt_status tell(silt_table *table, const silt_call *call, int64_t limit,
     const size_t n = sl_commit_times_filter(commits, files->len, 0);
     sl_commit_times_adjust(commits, n);
     const size_t wanted = limit > 0 && (uint64_t)limit < n ? (size_t)limit : n;
-    return sl_commits_each(&source, call, commits + (n - wanted), wanted, SL_MISSING_IS_PAST, tell_commit, telling,
-                           err);
+    const struct sl_commits_request request = {.source = &source,
+                                               .files = commits + (n - wanted),
+                                               .n = wanted,
+                                               .missing = SL_MISSING_IS_PAST,
+                                               .info_only = true};
+    return sl_commits_each(&request, call, tell_commit, telling, err);
 }
 
 silt_status silt_table_history(silt_table *table, const silt_call *call, int64_t limit,

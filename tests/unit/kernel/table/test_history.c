@@ -85,6 +85,18 @@ static void a_table_that_cannot_be_read_has_a_history(void **state)
     assert_int_equal(told.times[0], 77);
 }
 
+static void commits_that_do_not_parse_are_told_without_words(void **state)
+{
+    struct log_fixture *f = *state;
+    log_put(f, "00000000000000000000.json", "{\"add\":{\"path\n{\"commitInfo\":{\"operation\":\"X\"}}\n");
+    log_put(f, "00000000000000000001.json", "{\"commitInfo\":{\"operation\":\"Y");
+    struct told told = {.n = 0};
+    assert_int_equal(silt_table_history(f->table, NULL, 0, take, &told, &f->err), SILT_OK);
+    assert_int_equal(told.n, 2);
+    assert_string_equal(told.operations[0], "-");
+    assert_string_equal(told.operations[1], "X");
+}
+
 static void no_table_has_no_history(void **state)
 {
     struct log_fixture *f = *state;
@@ -99,6 +111,7 @@ int main(void)
         LOG_TEST(versions_are_told_newest_first),
         LOG_TEST(a_limit_reads_no_more),
         LOG_TEST(a_table_that_cannot_be_read_has_a_history),
+        LOG_TEST(commits_that_do_not_parse_are_told_without_words),
         LOG_TEST(no_table_has_no_history),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
