@@ -224,6 +224,24 @@ static silt_status adapt_operands(struct resolver *r, const struct sl_expr_node 
     return SILT_OK;
 }
 
+/* Spark matches the text of whatever stands before LIKE. */
+static silt_status text_of(struct resolver *r, const struct sl_expr_node **arg)
+{
+    static const struct silt_type string = {.kind = SILT_TYPE_STRING};
+    const struct silt_type *type = operand_type(*arg);
+    if (type == NULL || type->kind == SILT_TYPE_STRING) {
+        return SILT_OK;
+    }
+    struct sl_expr_node *cast = sl_node_new(r->arena, SL_EXPR_CAST);
+    if (cast == NULL || !sl_node_set_args(r->arena, cast, arg, 1)) {
+        return sl_fail_nomem(r->err);
+    }
+    cast->position = (*arg)->position;
+    cast->type = &string;
+    *arg = cast;
+    return SILT_OK;
+}
+
 static silt_status resolve_node(struct resolver *r, const struct sl_expr_node *src, unsigned depth,
                                 const struct sl_expr_node **out)
 {
@@ -246,6 +264,7 @@ static silt_status resolve_node(struct resolver *r, const struct sl_expr_node *s
     case SL_EXPR_COMPARE:
     case SL_EXPR_IN:
     case SL_EXPR_BETWEEN: return adapt_operands(r, args, src->n_args);
+    case SL_EXPR_LIKE: return text_of(r, &args[0]);
     case SL_EXPR_CAST:
         if (args[0]->kind == SL_EXPR_LITERAL) {
             silt_value value;

@@ -135,7 +135,7 @@ static silt_status read_field(struct reader *r, const sl_json *json, const struc
         return fail_at(r, up, "a field has no name");
     }
     const struct sl_place place = {up, name.ptr != NULL ? name : SL_STR(""), up->depth + 1};
-    if (name.len > 0 && memchr(name.ptr, '\0', name.len) != NULL) {
+    if (memchr(place.name.ptr, '\0', place.name.len) != NULL) {
         return fail_at(r, up, "the name of a field contains a NUL byte");
     }
     field->name = sl_arena_copy(r->arena, place.name);

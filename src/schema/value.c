@@ -165,12 +165,15 @@ void sl_float_print_java(struct sl_buf *out, double value, bool is_float)
     } else {
         sl_buf_put_f64(&shortest, magnitude);
     }
-    struct digits d;
+    struct digits d = {.count = 0};
     collect_digits(sl_buf_view(&shortest), &d);
     if (shortest.status != SILT_OK && out->status == SILT_OK) {
         out->status = shortest.status;
     }
     sl_buf_release(&shortest);
+    if (d.count == 0) {
+        return; /* only out of memory: the magnitude is not zero */
+    }
     /* Java writes an exponent outside [10^-3, 10^7). */
     if (d.exponent > -3 && d.exponent <= 7) {
         print_plain(out, &d);

@@ -29,7 +29,6 @@ static bool load(const struct ArrowArray *array, int64_t buffer, int64_t i, void
 
 static bool load_integer(const struct ArrowArray *array, enum sl_arrow_layout layout, int64_t i, int64_t *out)
 {
-    int8_t i8 = 0;
     uint8_t u8 = 0;
     int16_t i16 = 0;
     uint16_t u16 = 0;
@@ -38,8 +37,8 @@ static bool load_integer(const struct ArrowArray *array, enum sl_arrow_layout la
     bool ok = false;
     switch (layout) {
     case SL_ARROW_INT8:
-        ok = load(array, 1, i, &i8, sizeof i8);
-        *out = i8;
+        ok = load(array, 1, i, &u8, sizeof u8);
+        *out = u8 < 128 ? u8 : (int64_t)u8 - 256; /* two's complement */
         break;
     case SL_ARROW_UINT8:
         ok = load(array, 1, i, &u8, sizeof u8);

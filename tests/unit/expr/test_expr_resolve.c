@@ -122,6 +122,13 @@ static void casts_of_literals_are_folded(void **state)
     silt_schema_unref(schema);
 }
 
+static void like_matches_the_text_of_any_type(void **state)
+{
+    struct model *m = *state;
+    check(m, "Id LIKE '5%'", "CAST(Id AS STRING) LIKE '5%'");
+    check(m, "s LIKE '5%'", "s LIKE '5%'");
+}
+
 static void null_literals_get_a_type(void **state)
 {
     struct model *m = *state;
@@ -166,6 +173,7 @@ int main(void)
         MODEL_TEST(comparisons_that_would_change_their_meaning_stay),
         MODEL_TEST(texts_that_cannot_be_read_are_errors),
         MODEL_TEST(casts_of_literals_are_folded),
+        MODEL_TEST(like_matches_the_text_of_any_type),
         MODEL_TEST(null_literals_get_a_type),
         cmocka_unit_test(running_out_of_memory_is_reported),
     };
