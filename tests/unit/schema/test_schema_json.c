@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define FIELD(name, type) "{\"name\":\"" name "\",\"type\":" type ",\"nullable\":true,\"metadata\":{}}"
+#define FIELDS_OF_ONE(type) ("{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"nullable\":true,\"type\":" type "}]}")
 #define STRUCT(fields) "{\"type\":\"struct\",\"fields\":[" fields "]}"
 
 static silt_status read(struct model *m, const char *json, silt_schema **out)
@@ -135,8 +136,7 @@ static void malformed_schemas_are_corrupt(void **state)
         "{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":7,\"nullable\":true}]}",
         "{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":\"long\",\"nullable\":true,\"metadata\":[]}]}",
         "{\"type\":\"struct\",\"fields\":[{\"name\":\"a\\u0000b\",\"type\":\"long\",\"nullable\":true}]}",
-        "{\"type\":\"struct\",\"fields\":[{\"name\":\"a\",\"type\":{\"type\":\"array\",\"elementType\":\"long\",\"containsNull\":1},"
-        "\"nullable\":true}]}",
+        FIELDS_OF_ONE("{\"type\":\"array\",\"elementType\":\"long\",\"containsNull\":1}"),
         "{\"type\":\"struct\",\"fields\":[]} x",
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
