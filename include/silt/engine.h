@@ -213,6 +213,9 @@ SILT_API SILT_NODISCARD silt_status silt_engine_new(const silt_engine_options *o
 SILT_API silt_engine *silt_engine_ref(silt_engine *engine);
 SILT_API void silt_engine_unref(silt_engine *engine); /* NULL is legal */
 SILT_API const silt_env *silt_engine_env(const silt_engine *engine);
+/* The store of a URI or path, borrowed from the engine. SILT_EUNSUPPORTED names a scheme that has none. Any thread. */
+SILT_API SILT_NODISCARD silt_status silt_engine_storage(silt_engine *engine, const char *uri, silt_storage **out,
+                                                        silt_error *err);
 
 typedef struct silt_default_engine_options {
     uint32_t size;

@@ -271,6 +271,18 @@ silt_status sl_engine_storage(silt_engine *engine, const char *uri, silt_storage
     return silt_storage_registry_find(engine->stores, uri, out, err);
 }
 
+silt_status silt_engine_storage(silt_engine *engine, const char *uri, silt_storage **out, silt_error *err)
+{
+    if (out == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "silt_engine_storage: out is NULL");
+    }
+    *out = NULL;
+    if (engine == NULL || uri == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "silt_engine_storage: engine and uri are required");
+    }
+    return sl_engine_storage(engine, uri, out, err);
+}
+
 bool sl_engine_has_parquet(const silt_engine *engine)
 {
     return engine->has_parquet;
