@@ -1,0 +1,163 @@
+/*
+ * silt read and silt append: common jobs, put into SQL.
+ */
+#include "cli/commands.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/parquet.h"
+#include "cli/report_error.h"
+#include "cli/run_sql.h"
+#include "cli/sql_text.h"
+#include "cli/table_arg.h"
+
+/* SELECT columns FROM table WHERE (condition) LIMIT n. *where_begin: where the condition starts. */
+static silt_status compose_read(struct sl_cli *cli, const struct sl_table_arg *table, struct sl_buf *sql,
+                                size_t *where_begin, silt_error *err)
+{
+    const struct sl_args *args = &cli->args;
+
+    *where_begin = 0;
+    sl_buf_put_c(sql, "SELECT ");
+    if (args->columns != NULL) {
+        SL_TRY(sl_sql_put_names(sql, "columns", args->columns, err));
+    } else {
+        sl_buf_put_char(sql, '*');
+    }
+    sl_buf_put_c(sql, " FROM ");
+    SL_TRY(sl_table_arg_put_sql(cli, table, sql, err));
+    if (args->where != NULL) {
+        sl_buf_put_c(sql, " WHERE (");
+        *where_begin = sql->len;
+        sl_buf_put_c(sql, args->where);
+        sl_buf_put_c(sql, "\n)"); /* the line break ends a comment */
+    }
+    if (args->limit >= 0) {
+        sl_buf_printf(sql, " LIMIT %lld", (long long)args->limit);
+    }
+    return sl_buf_status(sql, err);
+}
+
+int sl_cmd_read(struct sl_cli *cli)
+{
+    silt_error err = SILT_ERROR_INIT;
+    struct sl_buf sql;
+    struct sl_table_arg table;
+    size_t where_begin = 0;
+    int code;
+
+    sl_buf_init(&sql, cli->env);
+    if (sl_table_arg_read(cli, &table, &err) != SILT_OK ||
+        compose_read(cli, &table, &sql, &where_begin, &err) != SILT_OK) {
+        sl_buf_release(&sql);
+        return sl_report_error(cli, &err, (struct sl_str){0});
+    }
+    struct sl_run_sql options = {.format = sl_cli_format(cli), .table = &table};
+    if (cli->args.where != NULL) {
+        options.shown = sl_str_make(sl_buf_cstr(&sql) + where_begin, strlen(cli->args.where));
+    }
+    const struct sl_str text = sl_str_make(sl_buf_cstr(&sql), sql.len);
+    code = options.format == SL_FORMAT_PARQUET ? sl_parquet_run(cli, text, options.shown)
+                                               : sl_run_sql(cli, text, &options);
+    sl_buf_release(&sql);
+    return code;
+}
+
+/* Reader function of a file, by its name; NULL if the name tells nothing. */
+static const char *reader_of(const char *path)
+{
+    static const struct {
+        const char *ending;
+        const char *reader;
+    } endings[] = {{".parquet", "read_parquet"}, {".csv", "read_csv"},       {".csv.gz", "read_csv"},
+                   {".tsv", "read_csv"},         {".tsv.gz", "read_csv"},    {".json", "read_json"},
+                   {".json.gz", "read_json"},    {".jsonl", "read_json"},    {".jsonl.gz", "read_json"},
+                   {".ndjson", "read_json"},     {".ndjson.gz", "read_json"}};
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        if (sl_str_ends_with(sl_str_from(path), sl_str_from(endings[i].ending))) {
+            return endings[i].reader;
+        }
+    }
+    return NULL;
+}
+
+/* read_csv(['a.csv', 'b.csv']) */
+static silt_status put_source(struct sl_cli *cli, struct sl_buf *sql, silt_error *err)
+{
+    const char *reader = reader_of(cli->args.words[1]);
+    for (size_t i = 1; i < cli->args.n_words; i++) {
+        const char *path = cli->args.words[i];
+        const char *its_reader = reader_of(path);
+        if (its_reader == NULL) {
+            return sl_fail(err, SILT_EINVALID, "SILT_USAGE",
+                           "%s: expected a name that ends with .parquet, .csv, .tsv, .json, .jsonl or .ndjson", path);
+        }
+        if (strcmp(its_reader, reader) != 0) {
+            return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "%s and %s are of different formats", cli->args.words[1],
+                           path);
+        }
+        sl_buf_printf(sql, i == 1 ? "%s([" : ", ", reader);
+        sl_sql_put_string(sql, sl_str_from(path));
+    }
+    sl_buf_put_c(sql, "])");
+    return SILT_OK;
+}
+
+static silt_status table_exists(struct sl_cli *cli, const struct sl_table_arg *arg, bool *out, silt_error *err)
+{
+    silt_snapshot *snapshot = NULL;
+    silt_status status = sl_table_arg_snapshot(cli, arg, &snapshot, err);
+    *out = status == SILT_OK;
+    silt_snapshot_unref(snapshot);
+    if (status == SILT_ENOTTABLE && cli->args.create) {
+        silt_error_reset(err);
+        status = SILT_OK;
+    } else if (status == SILT_ENOTTABLE && err->hint[0] == '\0') {
+        sl_error_hint(err, "--create creates the table");
+    }
+    return status;
+}
+
+static silt_status compose_append(struct sl_cli *cli, struct sl_buf *sql, silt_error *err)
+{
+    struct sl_table_arg table;
+    bool exists = false;
+
+    SL_TRY(sl_table_arg_read(cli, &table, err));
+    SL_TRY(sl_table_arg_no_travel(&table, err));
+    if (cli->args.partition_by != NULL && !cli->args.create) {
+        return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "--partition-by is for a table that --create creates");
+    }
+    SL_TRY(table_exists(cli, &table, &exists, err));
+    sl_buf_put_c(sql, exists ? "INSERT INTO " : "CREATE TABLE ");
+    SL_TRY(sl_table_arg_put_sql(cli, &table, sql, err));
+    sl_buf_put_c(sql, exists ? " BY NAME" : " USING delta");
+    if (!exists && cli->args.partition_by != NULL) {
+        sl_buf_put_c(sql, " PARTITIONED BY (");
+        SL_TRY(sl_sql_put_names(sql, "partition-by", cli->args.partition_by, err));
+        sl_buf_put_char(sql, ')');
+    }
+    sl_buf_put_c(sql, exists ? " SELECT * FROM " : " AS SELECT * FROM ");
+    return put_source(cli, sql, err);
+}
+
+int sl_cmd_append(struct sl_cli *cli)
+{
+    const struct sl_run_sql options = {.format = sl_cli_format(cli)};
+    silt_error err = SILT_ERROR_INIT;
+    struct sl_buf sql;
+    int code;
+
+    sl_buf_init(&sql, cli->env);
+    if (options.format == SL_FORMAT_PARQUET) {
+        (void)sl_fail(&err, SILT_EINVALID, "SILT_USAGE", "-o parquet is for sql and read");
+        code = sl_report_error(cli, &err, (struct sl_str){0});
+    } else if (compose_append(cli, &sql, &err) != SILT_OK) {
+        code = sl_report_error(cli, &err, (struct sl_str){0});
+    } else {
+        code = sl_run_sql_buf(cli, &sql, &options);
+    }
+    sl_buf_release(&sql);
+    return code;
+}

@@ -1,0 +1,173 @@
+/*
+ * The table of commands with their help; see commands.h.
+ */
+#include "cli/commands.h"
+
+#include <string.h>
+
+#define ANY_NUMBER ((size_t)10000)
+#define QUERY_OPTIONS (SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPTS_ENGINE)
+
+static const char TABLE_HELP[] =
+    "TABLE is a path or URI, or a name in the warehouse (sales.events is the folder sales/events);\n"
+    "TABLE@v3 and TABLE@20261129120000000 are the table as it was.\n";
+
+const struct sl_command sl_command_none = {
+    .name = "",
+    .usage = "[options]",
+    .summary = "start the shell, or run SQL from standard input",
+    .options = QUERY_OPTIONS | SL_OPT_KEEP_GOING,
+    .max_words = 0,
+    .run = sl_cmd_none,
+};
+
+static const struct sl_command COMMANDS[] = {
+    {
+        .name = "sql",
+        .usage = "sql [\"STATEMENTS\" | -f FILE | -] [options]",
+        .summary = "run SQL statements",
+        .details = "Statements end with a semicolon, run in order, and are a transaction each. Delta's statements are\n"
+                   "Spark SQL's, queries are DuckDB's; tables are delta.`/path`, 'path' or names in the warehouse.\n"
+                   "With - or without a text, statements come from standard input. A statement that changes a table\n"
+                   "yields a row of counts. A failure stops the run, unless --keep-going.\n",
+        .examples = "  silt sql \"SELECT city, count(*) FROM delta.`/data/rentals` GROUP BY ALL\"\n"
+                    "  silt sql \"CREATE TABLE events (id BIGINT, at TIMESTAMP) USING delta\"\n"
+                    "  silt sql \"INSERT INTO events SELECT * FROM 'new.parquet'\"\n"
+                    "  silt sql -f nightly.sql --warehouse /data\n"
+                    "  silt sql \"FROM events\" -o jsonl | jq .id\n",
+        .options = QUERY_OPTIONS | SL_OPT_KEEP_GOING | SL_OPT_FILE,
+        .max_words = 1,
+        .run = sl_cmd_sql,
+    },
+    {
+        .name = "read",
+        .usage = "read TABLE [options]",
+        .summary = "show the rows of a table",
+        .details = TABLE_HELP,
+        .examples = "  silt read /data/rentals --limit 10\n"
+                    "  silt read rentals@v3 --columns city,minutes --where \"city = 'Oslo'\" -o csv\n"
+                    "  silt read rentals --timestamp '2026-01-31 12:00:00' -o parquet -O january.parquet\n",
+        .options = QUERY_OPTIONS | SL_OPTS_TRAVEL | SL_OPT_COLUMNS | SL_OPT_WHERE | SL_OPT_LIMIT,
+        .min_words = 1,
+        .max_words = 1,
+        .run = sl_cmd_read,
+    },
+    {
+        .name = "append",
+        .usage = "append TABLE FILE... [options]",
+        .summary = "append Parquet, CSV or JSON files to a table",
+        .details =
+            "All files go into one commit and are of one format, told by their names (.parquet, .csv, .tsv, .json,\n"
+            ".jsonl, .ndjson; the text formats also with .gz). Columns are matched by name.\n",
+        .examples = "  silt append rentals 2026-02.parquet\n"
+                    "  silt append /data/rentals january/*.csv --create --partition-by city\n",
+        .options = QUERY_OPTIONS | SL_OPT_CREATE | SL_OPT_PARTITION_BY,
+        .min_words = 2,
+        .max_words = ANY_NUMBER,
+        .run = sl_cmd_append,
+    },
+    {
+        .name = "schema",
+        .usage = "schema TABLE [options]",
+        .summary = "show the columns of a table",
+        .details =
+            "A tree on a terminal or with -o table; -o json is the schema as the table's log has it; csv and jsonl have\n"
+            "a row for each column and nested field.\n",
+        .examples = "  silt schema /data/rentals\n"
+                    "  silt schema rentals@v0 -o json\n",
+        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPTS_TRAVEL,
+        .min_words = 1,
+        .max_words = 1,
+        .run = sl_cmd_schema,
+    },
+    {
+        .name = "history",
+        .usage = "history TABLE [options]",
+        .summary = "show the versions of a table, newest first",
+        .details = TABLE_HELP,
+        .examples = "  silt history /data/rentals\n"
+                    "  silt history rentals --limit 1 -o json | jq '.[0].version'\n",
+        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_LIMIT,
+        .min_words = 1,
+        .max_words = 1,
+        .run = sl_cmd_history,
+    },
+    {
+        .name = "detail",
+        .usage = "detail TABLE [options]",
+        .summary = "show the location, size, properties and protocol of a table",
+        .examples = "  silt detail /data/rentals\n"
+                    "  silt detail rentals -o json | jq '.[0].numFiles'\n",
+        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE,
+        .min_words = 1,
+        .max_words = 1,
+        .run = sl_cmd_detail,
+    },
+    {
+        .name = "files",
+        .usage = "files TABLE [options]",
+        .summary = "show the data files of a table, or those that a condition needs",
+        .details = "Columns: path, size (bytes), modificationTime (ms), partitionValues, stats.\n",
+        .examples = "  silt files /data/rentals\n"
+                    "  silt files rentals --where \"city = 'Oslo'\" -o jsonl | jq -r .path\n",
+        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPTS_TRAVEL | SL_OPT_WHERE,
+        .min_words = 1,
+        .max_words = 1,
+        .run = sl_cmd_files,
+    },
+    {
+        .name = "log",
+        .usage = "log TABLE [options]",
+        .summary = "show the actions of commits as they are in the log",
+        .details =
+            "One action a line with its version, newest commit first; JSON lines unless -o says otherwise. --version is for\n"
+            "one commit, --limit for the newest ones.\n",
+        .examples = "  silt log /data/rentals --limit 1\n"
+                    "  silt log rentals | jq -c 'select(.add) | [.version, .add.path]'\n",
+        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_VERSION | SL_OPT_LIMIT,
+        .min_words = 1,
+        .max_words = 1,
+        .run = sl_cmd_log,
+    },
+    {
+        .name = "version",
+        .usage = "version",
+        .summary = "show the version of silt",
+        .examples = "  silt version\n",
+        .run = sl_cmd_version,
+    },
+    {
+        .name = "help",
+        .usage = "help [COMMAND]",
+        .summary = "show this help, or that of a command",
+        .examples = "  silt help read\n",
+        .max_words = 1,
+        .run = sl_cmd_help,
+    },
+};
+
+#define N_COMMANDS (sizeof(COMMANDS) / sizeof(COMMANDS[0]))
+
+const struct sl_command *sl_command_at(size_t index)
+{
+    return index < N_COMMANDS ? &COMMANDS[index] : NULL;
+}
+
+const struct sl_command *sl_command_find(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(COMMANDS[i].name, name) == 0) {
+            return &COMMANDS[i];
+        }
+    }
+    return NULL;
+}
+
+const char *sl_command_suggest(const char *typed)
+{
+    const char *names[N_COMMANDS];
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        names[i] = COMMANDS[i].name;
+    }
+    return sl_suggest(typed, names, N_COMMANDS);
+}
