@@ -41,10 +41,8 @@ static void numbers_out_of_range_are_refused(void **state)
                                       "1e-39BD", "L"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         silt_value v;
-        if (sl_literal_number(sl_str_from(bad[i]), false, &v)) {
-            print_error("%s\n", bad[i]);
-        }
-        assert_false(sl_literal_number(sl_str_from(bad[i]), false, &v));
+        const bool taken = sl_literal_number(sl_str_from(bad[i]), false, &v);
+        assert_false(taken);
     }
 }
 
