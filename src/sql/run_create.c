@@ -9,6 +9,8 @@
 #include "silt/transaction.h"
 #include "sql/run.h"
 
+#include <string.h>
+
 #define DEFAULTS_PREFIX "spark.databricks.delta.properties.defaults."
 
 static silt_status check_form(struct sl_run *run, silt_error *err)
@@ -144,9 +146,13 @@ static silt_status begin_table(struct sl_run *run, silt_table *table, const silt
     options.partition_columns = partition;
     options.n_partition_columns = create->partition_columns.n;
     options.description = create->comment.ptr;
+    silt_error unseen = SILT_ERROR_INIT;
+    silt_error *found = err != NULL ? err : &unseen;
     status = silt_txn_begin_create(table, run->call, &options,
-                                   create->has_query ? "CREATE TABLE AS SELECT" : "CREATE TABLE", out, err);
-    if (status == SILT_EEXISTS && create->if_not_exists) {
+                                   create->has_query ? "CREATE TABLE AS SELECT" : "CREATE TABLE", out, found);
+    /* Files that are no table are in the way, IF NOT EXISTS or not. */
+    if (status == SILT_EEXISTS && create->if_not_exists &&
+        strcmp(found->code_name, "DELTA_TABLE_ALREADY_EXISTS") == 0) {
         silt_error_reset(err);
         *exists = true;
         return SILT_OK;

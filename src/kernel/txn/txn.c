@@ -80,6 +80,7 @@ void silt_txn_free(silt_txn *txn)
     }
     if (txn->state != SL_TXN_UNKNOWN) {
         remove_written(txn);
+        sl_txn_unmark_creation(txn);
     }
     for (size_t i = 0; i < txn->predicates.len; i++) {
         silt_expr_unref(*(silt_expr **)sl_vec_at(&txn->predicates, i));

@@ -173,6 +173,7 @@ silt_status silt_txn_commit(silt_txn *txn, const silt_call *call, silt_commit_re
     if (txn != NULL) {
         if (status == SILT_OK && end.outcome == SILT_COMMIT_COMMITTED) {
             txn->written.len = 0; /* they belong to the table now */
+            sl_txn_unmark_creation(txn);
         }
         txn->state = end.outcome == SILT_COMMIT_UNKNOWN ? SL_TXN_UNKNOWN : SL_TXN_ENDED;
         if (result != NULL) {

@@ -6,10 +6,19 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/uri.h"
 #include "base/uuid.h"
 #include "kernel/feature/feature.h"
 #include "kernel/log/commit.h"
 #include "kernel/snapshot/state.h"
+
+/*
+ * Says that a table was begun here, in an empty place, and its files are being written: whoever is killed between them and the
+ * commit leaves files that would else stand against every retry. Begins with a dot, so that listings of the log pass it by.
+ */
+#define MARK SL_LOG_DIR "/.silt-create"
+#define MARK_TEXT \
+    "a table is being created here; files beside it that no commit names are left from an attempt that failed\n"
 
 struct content {
     bool any;
@@ -28,6 +37,51 @@ static bool note_file(void *ctx, const silt_file_entry *entry)
     memcpy(content->name, entry->name, len);
     content->name[len] = '\0';
     return false;
+}
+
+static silt_status mark_path(silt_txn *txn, struct sl_str *out, silt_error *err)
+{
+    *out = sl_uri_join(&txn->arena, txn->root, SL_STR(MARK));
+    return out->ptr != NULL ? SILT_OK : sl_fail_nomem(err);
+}
+
+/* The files there are those of an earlier attempt to create the table. */
+static silt_status is_marked(silt_txn *txn, const silt_call *call, bool *out, silt_error *err)
+{
+    struct sl_str path;
+    int64_t size_bytes = 0;
+    int64_t modified_ms = 0;
+    *out = false;
+    SL_TRY(mark_path(txn, &path, err));
+    silt_status status = silt_storage_stat(txn->storage, call, path.ptr, &size_bytes, &modified_ms, err);
+    *out = status == SILT_OK;
+    if (status == SILT_ENOTFOUND) {
+        silt_error_reset(err);
+        return SILT_OK;
+    }
+    return status;
+}
+
+silt_status sl_txn_mark_creation(silt_txn *txn, silt_error *err)
+{
+    if (!txn->exclusive || txn->marked) {
+        return SILT_OK;
+    }
+    struct sl_str path;
+    SL_TRY(mark_path(txn, &path, err));
+    txn->marked = true; /* also when it fails: then it may be there */
+    return silt_storage_put(txn->storage, NULL, path.ptr, MARK_TEXT, sizeof(MARK_TEXT) - 1, err);
+}
+
+void sl_txn_unmark_creation(silt_txn *txn)
+{
+    struct sl_str path;
+    if (txn->marked && mark_path(txn, &path, NULL) == SILT_OK) {
+        /* One that stays means nothing beside a table, and only that a retry may go on where there is none. */
+        silt_status ignored = silt_storage_remove(txn->storage, NULL, path.ptr, NULL);
+        (void)ignored;
+    }
+    txn->marked = false;
 }
 
 /* A table must not adopt or hide files that are there for another reason. */
@@ -54,7 +108,11 @@ static silt_status check_location(silt_txn *txn, const silt_call *call, silt_err
     if (status != SILT_OK && status != SILT_ENOTFOUND) {
         return sl_fail(err, status, found.code_name, "%s", found.message);
     }
+    bool marked = false;
     if (content.any) {
+        SL_TRY(is_marked(txn, call, &marked, err));
+    }
+    if (content.any && !marked) {
         return sl_fail(err, SILT_EEXISTS, "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
                        "cannot create a table at %s: it is not empty (%s) and holds no delta table",
                        silt_table_uri(txn->table), content.name);

@@ -58,6 +58,7 @@ struct silt_txn {
     bool metadata_changed;
     bool schema_changed;
     bool exclusive;
+    bool marked; /* the mark of a table that is being created may be there */
     bool reads_table;
     bool removed_all;
 
@@ -93,6 +94,13 @@ silt_status sl_txn_text(silt_txn *txn, const char *text, struct sl_str *out, sil
 silt_status sl_txn_plan_protocol(silt_txn *txn, silt_error *err);
 /* Before the commit: is a change of schema one that the live files bear? */
 silt_status sl_txn_check_schema_change(const silt_txn *txn, silt_error *err);
+
+/*
+ * Of a transaction that creates a table: leaves a mark before its first data file is written, so that a retry after a crash may
+ * pass over the files it finds, and takes it away again. Both do nothing for other transactions.
+ */
+silt_status sl_txn_mark_creation(silt_txn *txn, silt_error *err);
+void sl_txn_unmark_creation(silt_txn *txn);
 
 /* The log path of a file: encoded, checked to lie within the table. */
 silt_status sl_txn_log_path(silt_txn *txn, const char *path, struct sl_str *out, silt_error *err);

@@ -213,6 +213,7 @@ silt_status sl_txn_write_request(silt_txn *txn, silt_parquet_write *request, sil
         return sl_fail(err, SILT_ESCHEMA, "DELTA_CANNOT_WRITE_EMPTY_SCHEMA", "the table has no columns to write to");
     }
     SL_TRY(prepare_writer(txn, err));
+    SL_TRY(sl_txn_mark_creation(txn, err));
     request->storage = txn->storage;
     request->dir = txn->root.ptr;
     request->path_prefix = "";
