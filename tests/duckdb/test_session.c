@@ -1,203 +1,24 @@
 /* Sessions: Delta's statements, queries over several tables, versions and files, and what is refused. */
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "session_fixture.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <cmocka.h>
-
-#include "silt/silt.h"
-
-struct session_test {
-    char dir[64];
-    silt_session *session;
-    char out[8192]; /* rows of the last statement: cells by '|', rows by newline */
-    silt_result_kind kind;
-    int64_t version;
-    silt_error err;
-};
-
-static void append(struct session_test *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void append(struct session_test *s, const char *format, ...)
+static void make_orders(struct session_fixture *s)
 {
-    const size_t len = strlen(s->out);
-    va_list args;
-    va_start(args, format);
-    (void)vsnprintf(s->out + len, sizeof(s->out) - len, format, args);
-    va_end(args);
-}
-
-static bool is_null(const struct ArrowArray *array, int64_t i)
-{
-    const uint8_t *valid = array->n_buffers > 0 ? array->buffers[0] : NULL;
-    return valid != NULL && ((valid[i / 8] >> (i % 8)) & 1) == 0;
-}
-
-static void append_cell(struct session_test *s, const struct ArrowSchema *schema, const struct ArrowArray *array,
-                        int64_t row)
-{
-    const int64_t i = row + array->offset;
-    const char *format = schema->format;
-    if (is_null(array, i)) {
-        append(s, "NULL");
-    } else if (strcmp(format, "l") == 0 || strncmp(format, "ts", 2) == 0) {
-        append(s, "%" PRId64, ((const int64_t *)array->buffers[1])[i]);
-    } else if (strcmp(format, "i") == 0 || strcmp(format, "tdD") == 0) {
-        append(s, "%d", ((const int32_t *)array->buffers[1])[i]);
-    } else if (strcmp(format, "g") == 0) {
-        append(s, "%.17g", ((const double *)array->buffers[1])[i]);
-    } else if (strncmp(format, "d:", 2) == 0) {
-        append(s, "%" PRId64, ((const int64_t *)array->buffers[1])[2 * i]);
-    } else if (strcmp(format, "u") == 0) {
-        const int32_t *offsets = array->buffers[1];
-        append(s, "%.*s", offsets[i + 1] - offsets[i], (const char *)array->buffers[2] + offsets[i]);
-    } else {
-        append(s, "<%s>", format);
-    }
-}
-
-static void take_rows(struct session_test *s, struct ArrowArrayStream *stream)
-{
-    struct ArrowSchema schema;
-    struct ArrowArray batch;
-    assert_int_equal(stream->get_schema(stream, &schema), 0);
-    for (;;) {
-        memset(&batch, 0, sizeof(batch));
-        if (stream->get_next(stream, &batch) != 0) {
-            append(s, "! %s", stream->get_last_error(stream));
-            break;
-        }
-        if (batch.release == NULL) {
-            break;
-        }
-        for (int64_t row = 0; row < batch.length; row++) {
-            for (int64_t c = 0; c < batch.n_children; c++) {
-                append(s, "%s", c > 0 ? "|" : "");
-                append_cell(s, schema.children[c], batch.children[c], row + batch.offset);
-            }
-            append(s, "\n");
-        }
-        batch.release(&batch);
-    }
-    schema.release(&schema);
-    stream->release(stream);
-}
-
-/* Runs all statements of a text up to the first failure; rows of the last stay in out. */
-static silt_status run_with(struct session_test *s, const char *sql, const struct ArrowSchema *params_schema,
-                            const struct ArrowArray *params)
-{
-    silt_execution *execution = NULL;
-    silt_status status;
-    bool done = false;
-    s->err = (silt_error)SILT_ERROR_INIT;
-    status = silt_session_execute(s->session, sql, strlen(sql), params_schema, params, &execution, &s->err);
-    while (status == SILT_OK) {
-        silt_result result = {.size = sizeof(result)};
-        status = silt_execution_next(execution, NULL, &result, &done, &s->err);
-        if (status != SILT_OK || done) {
-            break;
-        }
-        s->out[0] = '\0';
-        s->kind = result.kind;
-        s->version = result.version;
-        if (result.stream.release != NULL) {
-            take_rows(s, &result.stream);
-        }
-    }
-    silt_execution_free(execution);
-    return status;
-}
-
-static silt_status run(struct session_test *s, const char *sql)
-{
-    return run_with(s, sql, NULL, NULL);
-}
-
-static void expect_rows(struct session_test *s, const char *sql, const char *rows)
-{
-    if (run(s, sql) != SILT_OK) {
-        fail_msg("%s: [%s] %s", sql, s->err.code_name, s->err.message);
-    }
-    if (strcmp(s->out, rows) != 0) {
-        fail_msg("%s gave\n%sexpected\n%s", sql, s->out, rows);
-    }
-}
-
-static void expect_done(struct session_test *s, const char *sql)
-{
-    if (run(s, sql) != SILT_OK) {
-        fail_msg("%s: [%s] %s", sql, s->err.code_name, s->err.message);
-    }
-}
-
-static void expect_fault(struct session_test *s, const char *sql, silt_status status, const char *code, int position)
-{
-    const silt_status got = run(s, sql);
-    if (got != status || strcmp(s->err.code_name, code) != 0 || (position >= 0 && s->err.position != position)) {
-        fail_msg("%s: got %s [%s] at %d: %s", sql, silt_status_name(got), s->err.code_name, s->err.position,
-                 s->err.message);
-    }
-}
-
-static int set_up(void **state)
-{
-    struct session_test *s = calloc(1, sizeof(*s));
-    silt_session_options options = {.size = sizeof(options)};
-    (void)snprintf(s->dir, sizeof(s->dir), "/tmp/silt-session-XXXXXX");
-    assert_non_null(mkdtemp(s->dir));
-    options.warehouse = s->dir;
-    assert_int_equal(silt_session_open(&options, &s->session, &s->err), SILT_OK);
-    *state = s;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct session_test *s = *state;
-    char command[128];
-    silt_session_close(s->session);
-    (void)snprintf(command, sizeof(command), "rm -rf '%s'", s->dir);
-    assert_int_equal(system(command), 0);
-    free(s);
-    return 0;
-}
-
-/* A text with %D in it gets the test's folder there. */
-static const char *with_dir(const struct session_test *s, const char *text)
-{
-    static char out[2048];
-    size_t n = 0;
-    for (; *text != '\0' && n + sizeof(s->dir) < sizeof(out); text++) {
-        if (text[0] == '%' && text[1] == 'D') {
-            n += (size_t)snprintf(out + n, sizeof(out) - n, "%s", s->dir);
-            text++;
-        } else {
-            out[n++] = *text;
-        }
-    }
-    out[n] = '\0';
-    return out;
-}
-
-static void make_orders(struct session_test *s)
-{
-    expect_done(s, "CREATE TABLE orders (id BIGINT NOT NULL, city STRING, price DECIMAL(10,2), day DATE) USING delta "
-                   "PARTITIONED BY (city)");
-    expect_rows(s, "INSERT INTO orders VALUES (1, 'Oslo', 1.50, DATE '2026-01-01'), (2, 'Rome', 2.25, NULL)", "2|2\n");
+    session_expect_done(
+        s, "CREATE TABLE orders (id BIGINT NOT NULL, city STRING, price DECIMAL(10,2), day DATE) USING delta "
+           "PARTITIONED BY (city)");
+    session_expect_rows(s, "INSERT INTO orders VALUES (1, 'Oslo', 1.50, DATE '2026-01-01'), (2, 'Rome', 2.25, NULL)",
+                        "2|2\n");
     assert_int_equal(s->kind, SILT_RESULT_METRICS);
     assert_int_equal(s->version, 1);
-    expect_rows(s, "INSERT INTO orders VALUES (3, 'Oslo', 7, DATE '2026-01-03')", "1|1\n");
+    session_expect_rows(s, "INSERT INTO orders VALUES (3, 'Oslo', 7, DATE '2026-01-03')", "1|1\n");
 }
 
 static void every_spelling_of_time_travel_reads_the_version(void **state)
 {
-    struct session_test *s = *state;
+    struct session_fixture *s = *state;
     static const char *const forms[] = {
         "orders VERSION AS OF 1",
         "orders FOR VERSION AS OF 1",
@@ -217,168 +38,171 @@ static void every_spelling_of_time_travel_reads_the_version(void **state)
     make_orders(s);
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
         char sql[512];
-        (void)snprintf(sql, sizeof(sql), "SELECT count(*), sum(id) FROM %s", with_dir(s, forms[i]));
-        expect_rows(s, sql, "2|3\n");
+        (void)snprintf(sql, sizeof(sql), "SELECT count(*), sum(id) FROM %s", session_with_dir(s, forms[i]));
+        session_expect_rows(s, sql, "2|3\n");
     }
-    expect_fault(s, "SELECT * FROM orders TIMESTAMP AS OF '1999-01-01'", SILT_ENOTFOUND,
-                 "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION", 14);
-    expect_fault(s, "SELECT * FROM orders TIMESTAMP AS OF '2999-01-01'", SILT_ENOTFOUND,
-                 "DELTA_TIMESTAMP_GREATER_THAN_COMMIT", 14);
-    expect_fault(s, "SELECT 1 FROM orders VERSION AS OF 9", SILT_ENOTFOUND, "DELTA_VERSION_NOT_FOUND", 14);
-    expect_fault(s, "SELECT 1 FROM orders VERSION AS OF -1", SILT_EINVALID, "DELTA_VERSION_INVALID", 14);
-    expect_fault(s, "SELECT 1 FROM (SELECT 1) x VERSION AS OF 1", SILT_EINVALID, "DELTA_INVALID_TIME_TRAVEL_SPEC", 27);
+    session_expect_fault(s, "SELECT * FROM orders TIMESTAMP AS OF '1999-01-01'", SILT_ENOTFOUND,
+                         "DELTA_TIMESTAMP_EARLIER_THAN_COMMIT_RETENTION", 14);
+    session_expect_fault(s, "SELECT * FROM orders TIMESTAMP AS OF '2999-01-01'", SILT_ENOTFOUND,
+                         "DELTA_TIMESTAMP_GREATER_THAN_COMMIT", 14);
+    session_expect_fault(s, "SELECT 1 FROM orders VERSION AS OF 9", SILT_ENOTFOUND, "DELTA_VERSION_NOT_FOUND", 14);
+    session_expect_fault(s, "SELECT 1 FROM orders VERSION AS OF -1", SILT_EINVALID, "DELTA_VERSION_INVALID", 14);
+    session_expect_fault(s, "SELECT 1 FROM (SELECT 1) x VERSION AS OF 1", SILT_EINVALID,
+                         "DELTA_INVALID_TIME_TRAVEL_SPEC", 27);
 }
 
 static void tables_versions_and_files_join_in_one_query(void **state)
 {
-    struct session_test *s = *state;
+    struct session_fixture *s = *state;
     make_orders(s);
-    expect_done(s, with_dir(s, "COPY (SELECT 1 AS id, 'one' AS word) TO '%D/w.parquet'; "
-                               "COPY (SELECT 'Oslo' AS city, 'NOR' AS land) TO '%D/c.csv'"));
-    expect_rows(s,
-                with_dir(s, "WITH old AS (SELECT * FROM orders VERSION AS OF 1) "
-                            "SELECT n.id, n.price, w.word, c.land, old.id FROM orders n "
-                            "LEFT JOIN old USING (id) LEFT JOIN '%D/w.parquet' w ON w.id = n.id "
-                            "JOIN '%D/c.csv' c ON c.city = n.city WHERE n.price > 1 ORDER BY n.id"),
-                "1|150|one|NOR|1\n3|700|NULL|NOR|NULL\n");
+    session_expect_done(s, session_with_dir(s, "COPY (SELECT 1 AS id, 'one' AS word) TO '%D/w.parquet'; "
+                                               "COPY (SELECT 'Oslo' AS city, 'NOR' AS land) TO '%D/c.csv'"));
+    session_expect_rows(s,
+                        session_with_dir(s, "WITH old AS (SELECT * FROM orders VERSION AS OF 1) "
+                                            "SELECT n.id, n.price, w.word, c.land, old.id FROM orders n "
+                                            "LEFT JOIN old USING (id) LEFT JOIN '%D/w.parquet' w ON w.id = n.id "
+                                            "JOIN '%D/c.csv' c ON c.city = n.city WHERE n.price > 1 ORDER BY n.id"),
+                        "1|1.50|one|NOR|1\n3|7.00|NULL|NOR|NULL\n");
 }
 
 static void an_outer_join_does_not_prune_its_inner_side(void **state)
 {
-    struct session_test *s = *state;
+    struct session_fixture *s = *state;
     make_orders(s);
-    expect_rows(s, "SELECT a.id, b.id FROM orders a LEFT JOIN orders b ON a.id = b.id WHERE b.city IS NULL OR b.id = 9",
-                "");
-    expect_rows(s,
-                "SELECT count(*) FROM orders a LEFT JOIN (SELECT * FROM orders WHERE id = 99) b ON a.id = b.id "
-                "WHERE b.id IS NULL",
-                "3\n");
+    session_expect_rows(
+        s, "SELECT a.id, b.id FROM orders a LEFT JOIN orders b ON a.id = b.id WHERE b.city IS NULL OR b.id = 9", "");
+    session_expect_rows(s,
+                        "SELECT count(*) FROM orders a LEFT JOIN (SELECT * FROM orders WHERE id = 99) b ON a.id = b.id "
+                        "WHERE b.id IS NULL",
+                        "3\n");
 }
 
 static void insert_maps_columns_and_checks_them(void **state)
 {
-    struct session_test *s = *state;
+    struct session_fixture *s = *state;
     make_orders(s);
-    expect_rows(s, "INSERT INTO orders (price, id) SELECT 3, 4", "1|1\n");
-    expect_rows(s, "INSERT INTO orders BY NAME SELECT 5 AS ID, 'Bonn' AS City", "1|1\n");
-    expect_rows(s, "INSERT INTO orders VALUES (6, '', NULL, NULL)", "1|1\n");
-    expect_rows(s, "SELECT id, city, price FROM orders WHERE id > 3 ORDER BY id",
-                "4|NULL|300\n5|Bonn|NULL\n6|NULL|NULL\n");
-    expect_rows(s, "INSERT INTO orders SELECT id + 100, city, price, day FROM orders WHERE id < 3", "2|2\n");
-    expect_rows(s, "SELECT isBlindAppend FROM (SELECT 1) x, (SELECT 2 AS isBlindAppend) y", "2\n");
-    expect_fault(s, "INSERT INTO orders VALUES (1)", SILT_ESCHEMA,
-                 "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS", -1);
-    expect_fault(s, "INSERT INTO orders (id, nope) VALUES (1, 2)", SILT_ESCHEMA, "UNRESOLVED_COLUMN.WITH_SUGGESTION",
-                 -1);
-    expect_fault(s, "INSERT INTO orders (city) VALUES ('x')", SILT_ECONSTRAINT, "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
-                 -1);
-    expect_rows(s, "SELECT count(*) FROM orders", "8\n");
+    session_expect_rows(s, "INSERT INTO orders (price, id) SELECT 3, 4", "1|1\n");
+    session_expect_rows(s, "INSERT INTO orders BY NAME SELECT 5 AS ID, 'Bonn' AS City", "1|1\n");
+    session_expect_rows(s, "INSERT INTO orders VALUES (6, '', NULL, NULL)", "1|1\n");
+    session_expect_rows(s, "SELECT id, city, price FROM orders WHERE id > 3 ORDER BY id",
+                        "4|NULL|3.00\n5|Bonn|NULL\n6|NULL|NULL\n");
+    session_expect_rows(s, "INSERT INTO orders SELECT id + 100, city, price, day FROM orders WHERE id < 3", "2|2\n");
+    session_expect_rows(s, "SELECT isBlindAppend FROM (SELECT 1) x, (SELECT 2 AS isBlindAppend) y", "2\n");
+    session_expect_fault(s, "INSERT INTO orders VALUES (1)", SILT_ESCHEMA,
+                         "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS", -1);
+    session_expect_fault(s, "INSERT INTO orders (id, nope) VALUES (1, 2)", SILT_ESCHEMA,
+                         "UNRESOLVED_COLUMN.WITH_SUGGESTION", -1);
+    session_expect_fault(s, "INSERT INTO orders (city) VALUES ('x')", SILT_ECONSTRAINT,
+                         "DELTA_NOT_NULL_CONSTRAINT_VIOLATED", -1);
+    session_expect_rows(s, "SELECT count(*) FROM orders", "8\n");
 }
 
 static void a_value_that_does_not_fit_changes_nothing(void **state)
 {
-    struct session_test *s = *state;
+    struct session_fixture *s = *state;
     make_orders(s);
-    assert_int_not_equal(run(s, "INSERT INTO orders VALUES (NULL, 'x', 1, NULL)"), SILT_OK);
-    assert_int_not_equal(run(s, "INSERT INTO orders VALUES (1, 'x', 123456789.5, NULL)"), SILT_OK);
-    assert_int_not_equal(run(s, "INSERT INTO orders SELECT 9223372036854775808, 'x', 1, NULL"), SILT_OK);
-    assert_int_not_equal(run(s, "INSERT INTO orders VALUES (1, 'x', 1, 'no date')"), SILT_OK);
-    assert_int_not_equal(run(s, "INSERT INTO orders VALUES (1, 'x', 1, 5)"), SILT_OK);
-    expect_rows(s, "SELECT count(*), max(id) FROM orders", "3|3\n");
-    expect_rows(s, "SELECT version FROM (SELECT 2 AS version)", "2\n");
-    expect_fault(s, "SELECT * FROM orders VERSION AS OF 3", SILT_ENOTFOUND, "DELTA_VERSION_NOT_FOUND", 14);
+    assert_int_not_equal(session_try(s, "INSERT INTO orders VALUES (NULL, 'x', 1, NULL)"), SILT_OK);
+    assert_int_not_equal(session_try(s, "INSERT INTO orders VALUES (1, 'x', 123456789.5, NULL)"), SILT_OK);
+    assert_int_not_equal(session_try(s, "INSERT INTO orders SELECT 9223372036854775808, 'x', 1, NULL"), SILT_OK);
+    assert_int_not_equal(session_try(s, "INSERT INTO orders VALUES (1, 'x', 1, 'no date')"), SILT_OK);
+    assert_int_not_equal(session_try(s, "INSERT INTO orders VALUES (1, 'x', 1, 5)"), SILT_OK);
+    session_expect_rows(s, "SELECT count(*), max(id) FROM orders", "3|3\n");
+    session_expect_rows(s, "SELECT version FROM (SELECT 2 AS version)", "2\n");
+    session_expect_fault(s, "SELECT * FROM orders VERSION AS OF 3", SILT_ENOTFOUND, "DELTA_VERSION_NOT_FOUND", 14);
 }
 
 static void an_overwrite_replaces_all_rows(void **state)
 {
-    struct session_test *s = *state;
+    struct session_fixture *s = *state;
     make_orders(s);
-    expect_rows(s, "INSERT OVERWRITE orders SELECT id * 10, 'Wien', price, day FROM orders WHERE id < 3", "2|2\n");
-    expect_rows(s, "SELECT id, city FROM orders ORDER BY id", "10|Wien\n20|Wien\n");
-    expect_rows(s, "SELECT count(*) FROM orders@v2", "3\n");
+    session_expect_rows(s, "INSERT OVERWRITE orders SELECT id * 10, 'Wien', price, day FROM orders WHERE id < 3",
+                        "2|2\n");
+    session_expect_rows(s, "SELECT id, city FROM orders ORDER BY id", "10|Wien\n20|Wien\n");
+    session_expect_rows(s, "SELECT count(*) FROM orders@v2", "3\n");
 }
 
 static void create_as_takes_the_querys_types(void **state)
 {
-    struct session_test *s = *state;
-    expect_rows(s,
-                "CREATE TABLE t PARTITIONED BY (k) AS SELECT i AS n, i % 3 AS k, i / 2.0 AS h, [i] AS l, "
-                "{'a': i} AS s FROM range(9) r(i)",
-                "9|9\n");
-    expect_rows(s, "SELECT k, count(*), sum(n), sum(s.a), sum(l[1]) FROM t GROUP BY k ORDER BY k",
-                "0|3|9|9|9\n1|3|12|12|12\n2|3|15|15|15\n");
-    expect_fault(s, "CREATE TABLE t AS SELECT 1 AS a", SILT_EEXISTS, "DELTA_TABLE_ALREADY_EXISTS", -1);
-    expect_done(s, "CREATE TABLE IF NOT EXISTS t AS SELECT 1 AS a");
-    expect_rows(s, "SELECT count(*) FROM t", "9\n");
-    expect_fault(s, "CREATE TABLE u (a INT, A STRING)", SILT_ESCHEMA, "DELTA_DUPLICATE_COLUMNS_FOUND", -1);
-    expect_fault(s, "SELECT * FROM u", SILT_ESYNTAX, "TABLE_OR_VIEW_NOT_FOUND", 14);
+    struct session_fixture *s = *state;
+    session_expect_rows(s,
+                        "CREATE TABLE t PARTITIONED BY (k) AS SELECT i AS n, i % 3 AS k, i / 2.0 AS h, [i] AS l, "
+                        "{'a': i} AS s FROM range(9) r(i)",
+                        "9|9\n");
+    session_expect_rows(s, "SELECT k, count(*), sum(n), sum(s.a), sum(l[1]) FROM t GROUP BY k ORDER BY k",
+                        "0|3|9|9|9\n1|3|12|12|12\n2|3|15|15|15\n");
+    session_expect_fault(s, "CREATE TABLE t AS SELECT 1 AS a", SILT_EEXISTS, "DELTA_TABLE_ALREADY_EXISTS", -1);
+    session_expect_done(s, "CREATE TABLE IF NOT EXISTS t AS SELECT 1 AS a");
+    session_expect_rows(s, "SELECT count(*) FROM t", "9\n");
+    session_expect_fault(s, "CREATE TABLE u (a INT, A STRING)", SILT_ESCHEMA, "DELTA_DUPLICATE_COLUMNS_FOUND", -1);
+    session_expect_fault(s, "SELECT * FROM u", SILT_ESYNTAX, "TABLE_OR_VIEW_NOT_FOUND", 14);
 }
 
 static void errors_point_into_the_users_text(void **state)
 {
-    struct session_test *s = *state;
+    struct session_fixture *s = *state;
     make_orders(s);
-    expect_fault(s, "SELECT 1;\nSELECT idd FROM orders", SILT_ESYNTAX, "UNRESOLVED_COLUMN", 17);
-    expect_fault(s, "SELECT 1 FROM `orders` VERSION AS OF 1 WHERE nope = 1", SILT_ESYNTAX, "UNRESOLVED_COLUMN", 45);
-    expect_fault(s, "SELEC 1", SILT_ESYNTAX, "PARSE_SYNTAX_ERROR", 0);
-    expect_fault(s, "SELECT 1; CREATE TABLE x (a", SILT_ESYNTAX, "PARSE_SYNTAX_ERROR", 27);
-    expect_fault(s, "SELECT * FROM delta.`/nope/x`", SILT_ENOTTABLE, "DELTA_PATH_DOES_NOT_EXIST", 14);
+    session_expect_fault(s, "SELECT 1;\nSELECT idd FROM orders", SILT_ESYNTAX, "UNRESOLVED_COLUMN", 17);
+    session_expect_fault(s, "SELECT 1 FROM `orders` VERSION AS OF 1 WHERE nope = 1", SILT_ESYNTAX, "UNRESOLVED_COLUMN",
+                         45);
+    session_expect_fault(s, "SELEC 1", SILT_ESYNTAX, "PARSE_SYNTAX_ERROR", 0);
+    session_expect_fault(s, "SELECT 1; CREATE TABLE x (a", SILT_ESYNTAX, "PARSE_SYNTAX_ERROR", 27);
+    session_expect_fault(s, "SELECT * FROM delta.`/nope/x`", SILT_ENOTTABLE, "DELTA_PATH_DOES_NOT_EXIST", 14);
 }
 
 static void what_is_not_built_is_refused_by_name(void **state)
 {
-    struct session_test *s = *state;
+    struct session_fixture *s = *state;
     make_orders(s);
-    expect_fault(s, "DELETE FROM orders", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_STATEMENT", -1);
-    expect_fault(s, "DROP TABLE orders", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_STATEMENT", -1);
-    expect_fault(s, "CREATE VIEW v AS SELECT * FROM orders", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_SYNTAX", -1);
-    expect_rows(s, "SELECT count(*) FROM orders", "3\n");
+    session_expect_fault(s, "DELETE FROM orders", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_STATEMENT", -1);
+    session_expect_fault(s, "DROP TABLE orders", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_STATEMENT", -1);
+    session_expect_fault(s, "CREATE VIEW v AS SELECT * FROM orders", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_SYNTAX", -1);
+    session_expect_rows(s, "SELECT count(*) FROM orders", "3\n");
 }
 
 static void temporary_tables_live_as_long_as_the_session(void **state)
 {
-    struct session_test *s = *state;
+    struct session_fixture *s = *state;
     make_orders(s);
-    expect_done(s, "CREATE TEMP TABLE recent AS SELECT * FROM orders WHERE id > 1");
-    expect_rows(s, "SELECT count(*) FROM recent JOIN orders USING (id)", "2\n");
-    expect_done(s, "CREATE VIEW v AS SELECT 42 AS x");
-    expect_rows(s, "SELECT x FROM v", "42\n");
-    expect_done(s, "DROP TABLE recent");
-    expect_fault(s, "SELECT * FROM recent", SILT_ESYNTAX, "TABLE_OR_VIEW_NOT_FOUND", 14);
+    session_expect_done(s, "CREATE TEMP TABLE recent AS SELECT * FROM orders WHERE id > 1");
+    session_expect_rows(s, "SELECT count(*) FROM recent JOIN orders USING (id)", "2\n");
+    session_expect_done(s, "CREATE VIEW v AS SELECT 42 AS x");
+    session_expect_rows(s, "SELECT x FROM v", "42\n");
+    session_expect_done(s, "DROP TABLE recent");
+    session_expect_fault(s, "SELECT * FROM recent", SILT_ESYNTAX, "TABLE_OR_VIEW_NOT_FOUND", 14);
 }
 
 static void options_are_set_shown_and_reset(void **state)
 {
-    struct session_test *s = *state;
-    expect_done(s, "SET spark.databricks.delta.properties.defaults.appendOnly = true");
-    expect_done(s, "CREATE TABLE a (x INT)");
-    expect_rows(s, "SHOW TBLPROPERTIES a ('delta.appendOnly')", "delta.appendOnly|true\n");
-    expect_done(s, "RESET spark.databricks.delta.properties.defaults.appendOnly");
-    expect_done(s, "CREATE TABLE b (x INT)");
-    expect_rows(s, "SHOW TBLPROPERTIES b",
-                "delta.minReaderVersion|1\ndelta.minWriterVersion|2\n"
-                "delta.feature.appendOnly|supported\ndelta.feature.invariants|supported\n");
-    expect_done(s, "SET spark.databricks.delta.commitInfo.userMetadata = hello; INSERT INTO b VALUES (1)");
-    expect_done(s, "DESCRIBE HISTORY b LIMIT 1");
-    assert_non_null(strstr(s->out, "|hello|"));
-    expect_fault(s, "SET spark.nothing = 1", SILT_EINVALID, "DELTA_UNKNOWN_CONFIGURATION", 0);
-    expect_fault(s, "INSERT OVERWRITE a VALUES (1)", SILT_ECONSTRAINT, "DELTA_CANNOT_MODIFY_APPEND_ONLY", -1);
+    struct session_fixture *s = *state;
+    session_expect_done(s, "SET spark.databricks.delta.properties.defaults.appendOnly = true");
+    session_expect_done(s, "CREATE TABLE a (x INT)");
+    session_expect_rows(s, "SHOW TBLPROPERTIES a ('delta.appendOnly')", "delta.appendOnly|true\n");
+    session_expect_done(s, "RESET spark.databricks.delta.properties.defaults.appendOnly");
+    session_expect_done(s, "CREATE TABLE b (x INT)");
+    session_expect_rows(s, "SHOW TBLPROPERTIES b",
+                        "delta.minReaderVersion|1\ndelta.minWriterVersion|2\n"
+                        "delta.feature.appendOnly|supported\ndelta.feature.invariants|supported\n");
+    session_expect_done(s, "SET spark.databricks.delta.commitInfo.userMetadata = hello; INSERT INTO b VALUES (1)");
+    session_expect_done(s, "DESCRIBE HISTORY b LIMIT 1");
+    assert_non_null(strstr(sl_buf_cstr(&s->out), "|hello|"));
+    session_expect_fault(s, "SET spark.nothing = 1", SILT_EINVALID, "DELTA_UNKNOWN_CONFIGURATION", 0);
+    session_expect_fault(s, "INSERT OVERWRITE a VALUES (1)", SILT_ECONSTRAINT, "DELTA_CANNOT_MODIFY_APPEND_ONLY", -1);
 }
 
 static void times_are_read_in_the_sessions_zone(void **state)
 {
-    struct session_test *s = *state;
-    expect_done(s, "CREATE TABLE t (a TIMESTAMP); SET TIME ZONE 'Europe/Vilnius'");
-    expect_done(s, "INSERT INTO t VALUES (TIMESTAMP '2020-06-01 03:00:00')");
-    expect_rows(s, "SELECT epoch_us(a) FROM t WHERE a = '2020-06-01 03:00:00'", "1590969600000000\n");
-    expect_done(s, "SET TIME ZONE 'UTC'");
-    expect_rows(s, "SELECT count(*) FROM t WHERE a = '2020-06-01 00:00:00'", "1\n");
-    expect_rows(s, "SELECT count(*) FROM t WHERE a = '2020-06-01 03:00:00'", "0\n");
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (a TIMESTAMP); SET TIME ZONE 'Europe/Vilnius'");
+    session_expect_done(s, "INSERT INTO t VALUES (TIMESTAMP '2020-06-01 03:00:00')");
+    session_expect_rows(s, "SELECT epoch_us(a) FROM t WHERE a = '2020-06-01 03:00:00'", "1590969600000000\n");
+    session_expect_done(s, "SET TIME ZONE 'UTC'");
+    session_expect_rows(s, "SELECT count(*) FROM t WHERE a = '2020-06-01 00:00:00'", "1\n");
+    session_expect_rows(s, "SELECT count(*) FROM t WHERE a = '2020-06-01 03:00:00'", "0\n");
 }
 
 static void parameters_are_bound_by_number(void **state)
 {
-    struct session_test *s = *state;
+    struct session_fixture *s = *state;
     int64_t id = 3;
     const void *id_buffers[] = {NULL, &id};
     struct ArrowArray id_array = {.length = 1, .n_buffers = 2, .buffers = id_buffers};
@@ -391,30 +215,28 @@ static void parameters_are_bound_by_number(void **state)
     struct ArrowSchema schema = {.format = "+s", .name = "", .n_children = 1, .children = schema_children};
 
     make_orders(s);
-    assert_int_equal(run_with(s, "SELECT city FROM orders WHERE id = $1", &schema, &row), SILT_OK);
-    assert_string_equal(s->out, "Oslo\n");
+    assert_int_equal(session_try_with(s, "SELECT city FROM orders WHERE id = $1", &schema, &row), SILT_OK);
+    assert_string_equal(sl_buf_cstr(&s->out), "Oslo\n");
     id = 2;
-    assert_int_equal(run_with(s, "SELECT count(*) FROM orders VERSION AS OF $1", &schema, &row), SILT_OK);
-    assert_string_equal(s->out, "3\n");
-    assert_int_equal(run_with(s, "INSERT INTO orders (id) VALUES ($1 + 40)", &schema, &row), SILT_OK);
-    expect_rows(s, "SELECT id FROM orders WHERE id > 40", "42\n");
+    assert_int_equal(session_try_with(s, "SELECT count(*) FROM orders VERSION AS OF $1", &schema, &row), SILT_OK);
+    assert_string_equal(sl_buf_cstr(&s->out), "3\n");
+    assert_int_equal(session_try_with(s, "INSERT INTO orders (id) VALUES ($1 + 40)", &schema, &row), SILT_OK);
+    session_expect_rows(s, "SELECT id FROM orders WHERE id > 40", "42\n");
 }
 
 static void descriptions_have_sparks_columns(void **state)
 {
-    struct session_test *s = *state;
+    struct session_fixture *s = *state;
     make_orders(s);
-    expect_rows(s, "DESCRIBE orders",
-                "id|bigint|NULL\ncity|string|NULL\nprice|decimal(10,2)|NULL\nday|date|NULL\n"
-                "# Partition Information||\n# col_name|data_type|comment\ncity|string|NULL\n");
-    expect_rows(s, "SHOW COLUMNS IN orders", "id\ncity\nprice\nday\n");
-    expect_done(s, "DESCRIBE HISTORY orders");
-    assert_non_null(strstr(s->out, "2|"));
-    expect_fault(s, "DESCRIBE HISTORY nope", SILT_ENOTTABLE, "DELTA_PATH_DOES_NOT_EXIST", -1);
-    expect_rows(s, "DESCRIBE SELECT 1 AS a", "a|INTEGER|YES|NULL|NULL|NULL\n");
+    session_expect_rows(s, "DESCRIBE orders",
+                        "id|bigint|NULL\ncity|string|NULL\nprice|decimal(10,2)|NULL\nday|date|NULL\n"
+                        "# Partition Information||\n# col_name|data_type|comment\ncity|string|NULL\n");
+    session_expect_rows(s, "SHOW COLUMNS IN orders", "id\ncity\nprice\nday\n");
+    session_expect_done(s, "DESCRIBE HISTORY orders");
+    assert_non_null(strstr(sl_buf_cstr(&s->out), "2|"));
+    session_expect_fault(s, "DESCRIBE HISTORY nope", SILT_ENOTTABLE, "DELTA_PATH_DOES_NOT_EXIST", -1);
+    session_expect_rows(s, "DESCRIBE SELECT 1 AS a", "a|INTEGER|YES|NULL|NULL|NULL\n");
 }
-
-#define SESSION_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

@@ -30,6 +30,7 @@ static int setup(void **state, bool in_memory)
     sl_arena_init(&fx->arena, fx->env);
     sl_buf_init(&fx->text, fx->env);
     sl_vec_init(&fx->files, fx->env, sizeof(struct duck_written));
+    sl_vec_init(&fx->filters, fx->env, sizeof(silt_expr *));
     char pattern[] = "/tmp/silt-duck-XXXXXX";
     if (mkdtemp(pattern) == NULL) {
         return -1;
@@ -68,6 +69,10 @@ int duck_teardown(void **state)
     struct duck_fixture *fx = *state;
     silt_engine_unref(fx->engine);
     (void)nftw(fx->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    for (size_t i = 0; i < fx->filters.len; i++) {
+        silt_expr_unref(*(silt_expr **)sl_vec_at(&fx->filters, i));
+    }
+    sl_vec_release(&fx->filters);
     sl_vec_release(&fx->files);
     sl_buf_release(&fx->text);
     sl_arena_release(&fx->arena);
@@ -279,6 +284,8 @@ const silt_scan_plan *duck_plan(struct duck_fixture *fx, const silt_schema *sche
         silt_expr *expr = NULL;
         need(fx, silt_expr_parse(fx->env, filter, strlen(filter), schema, &expr, &fx->err));
         plan->filter = expr;
+        silt_expr **kept = sl_vec_push(&fx->filters);
+        *kept = expr;
     }
     return plan;
 }

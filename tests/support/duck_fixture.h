@@ -44,6 +44,7 @@ struct duck_fixture {
     silt_error err;
     size_t fail_after; /* on_file answers false after so many files; SIZE_MAX: never */
     const silt_call *call;
+    struct sl_vec filters; /* silt_expr *, of plans */
 };
 
 /* cmocka set-up and tear-down with the fixture as state. */

@@ -221,7 +221,8 @@ static void set_position(const struct fault *fault, struct sl_str sql, silt_erro
 static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, const struct fault *fault,
                               silt_error *err)
 {
-    if (sl_str_eq_c(fault->kind, "FATAL")) {
+    /* An internal error may have killed the database without saying so; opening another costs a few milliseconds. */
+    if (sl_str_eq_c(fault->kind, "FATAL") || sl_str_eq_c(fault->kind, "INTERNAL")) {
         atomic_store(&conn->db->dead, true);
     }
     if (sl_str_eq_c(fault->kind, "INTERRUPT")) {

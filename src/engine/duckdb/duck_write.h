@@ -1,6 +1,6 @@
 /*
  * The parts of a write: where files are staged, what a COPY wrote, and their statistics. Only duck_write.c, duck_copy.c,
- * duck_split.c and duck_stats.c include this. One owner: the write.
+ * duck_split.c, duck_stats.c and duck_publish.c include this. One owner: the write.
  */
 #ifndef SL_ENGINE_DUCKDB_DUCK_WRITE_H
 #define SL_ENGINE_DUCKDB_DUCK_WRITE_H
@@ -10,6 +10,9 @@
 /* A file that lies in the staging folder. */
 struct sl_duck_staged {
     const char *local;
+    const char *relative; /* final name below the request's dir */
+    const char *path;     /* final name as the store is told it; NULL until it may be there */
+    int64_t modified_ms;
     int64_t num_rows;
     int64_t size_bytes;
     silt_value *partition_values;   /* in the order of the request's partition columns */
@@ -28,7 +31,6 @@ struct sl_duck_writing {
     char *stage;             /* the staging folder */
     struct sl_vec files;     /* struct sl_duck_staged */
     bool splitting;          /* COPY answers are about pieces, whose partition is known */
-    struct sl_vec adopted;   /* const char *: full paths that have their final names */
 };
 
 /* What is written: the text of a query. */
@@ -66,5 +68,12 @@ silt_status sl_duck_is_large(struct sl_duck_writing *w, const struct sl_duck_wri
 
 /* Fills the statistics of all staged files from their footers. */
 silt_status sl_duck_collect_stats(struct sl_duck_writing *w, silt_error *err);
+
+/* ---- duck_publish.c ---- */
+
+/* Moves the staged files to their final names and tells the request's on_file of each, in order. */
+silt_status sl_duck_publish(struct sl_duck_writing *w, silt_error *err);
+/* Removes what has, or may have, its final name. */
+void sl_duck_unpublish(struct sl_duck_writing *w);
 
 #endif
