@@ -1,0 +1,160 @@
+/*
+ * Sessions of tests; see session_fixture.h.
+ */
+#include "session_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arrow.h"
+#include "schema/value.h"
+
+int session_set_up(void **state)
+{
+    struct session_fixture *s = calloc(1, sizeof(*s));
+    silt_session_options options = {.size = sizeof(options)};
+    assert_non_null(s);
+    sl_buf_init(&s->out, silt_env_default());
+    sl_buf_init(&s->sql, silt_env_default());
+    sl_arena_init(&s->arena, silt_env_default());
+    (void)snprintf(s->dir, sizeof(s->dir), "/tmp/silt-session-XXXXXX");
+    assert_non_null(mkdtemp(s->dir));
+    options.warehouse = s->dir;
+    assert_int_equal(silt_session_open(&options, &s->session, &s->err), SILT_OK);
+    *state = s;
+    return 0;
+}
+
+int session_tear_down(void **state)
+{
+    struct session_fixture *s = *state;
+    char command[128];
+    silt_session_close(s->session);
+    (void)snprintf(command, sizeof(command), "rm -rf '%s'", s->dir);
+    assert_int_equal(system(command), 0);
+    sl_buf_release(&s->out);
+    sl_buf_release(&s->sql);
+    sl_arena_release(&s->arena);
+    free(s);
+    return 0;
+}
+
+static void put_rows(struct sl_buf *out, const struct ArrowSchema *schema, const struct ArrowArray *batch)
+{
+    for (int64_t row = 0; row < batch->length; row++) {
+        for (int64_t i = 0; i < schema->n_children; i++) {
+            silt_value value;
+            sl_buf_put_c(out, i == 0 ? "" : "|");
+            if (!sl_value_from_arrow(schema->children[i], batch->children[i], batch->offset + row, &value)) {
+                sl_buf_printf(out, "<%s>", schema->children[i]->format);
+            } else if (value.is_null) {
+                sl_buf_put_c(out, "NULL");
+            } else {
+                sl_value_print(out, &value);
+            }
+        }
+        sl_buf_put_char(out, '\n');
+    }
+}
+
+static silt_status take_rows(struct session_fixture *s, struct ArrowArrayStream *stream)
+{
+    struct ArrowSchema schema = {0};
+    silt_status status = sl_arrow_stream_schema(stream, &schema, &s->err);
+    bool done = false;
+    while (status == SILT_OK && !done) {
+        struct ArrowArray batch = {0};
+        status = sl_arrow_stream_next(stream, &batch, &done, &s->err);
+        if (status == SILT_OK && !done) {
+            put_rows(&s->out, &schema, &batch);
+        }
+        sl_arrow_array_release(&batch);
+    }
+    sl_arrow_schema_release(&schema);
+    sl_arrow_stream_release(stream);
+    return status;
+}
+
+silt_status session_try_with(struct session_fixture *s, const char *sql, const struct ArrowSchema *params_schema,
+                             const struct ArrowArray *params)
+{
+    silt_execution *execution = NULL;
+    bool done = false;
+    s->err = (silt_error)SILT_ERROR_INIT;
+    silt_status status = silt_session_execute(s->session, sql, strlen(sql), params_schema, params, &execution, &s->err);
+    while (status == SILT_OK && !done) {
+        silt_result result = {.size = sizeof(result)};
+        status = silt_execution_next(execution, NULL, &result, &done, &s->err);
+        if (status == SILT_OK && !done) {
+            sl_buf_clear(&s->out);
+            s->kind = result.kind;
+            s->version = result.version;
+            status = result.stream.release != NULL ? take_rows(s, &result.stream) : SILT_OK;
+        }
+    }
+    silt_execution_free(execution);
+    return status;
+}
+
+silt_status session_try(struct session_fixture *s, const char *sql)
+{
+    return session_try_with(s, sql, NULL, NULL);
+}
+
+void session_expect_done(struct session_fixture *s, const char *sql)
+{
+    if (session_try(s, sql) != SILT_OK) {
+        fail_msg("%s: [%s] %s", sql, s->err.code_name, s->err.message);
+    }
+}
+
+void session_expect_rows(struct session_fixture *s, const char *sql, const char *rows)
+{
+    session_expect_done(s, sql);
+    if (strcmp(sl_buf_cstr(&s->out), rows) != 0) {
+        fail_msg("%s gave\n%sexpected\n%s", sql, sl_buf_cstr(&s->out), rows);
+    }
+}
+
+void session_expect_fault(struct session_fixture *s, const char *sql, silt_status status, const char *code,
+                          int position)
+{
+    const silt_status got = session_try(s, sql);
+    if (got != status || strcmp(s->err.code_name, code) != 0 || (position >= 0 && s->err.position != position)) {
+        fail_msg("%s: got %s [%s] at %d: %s", sql, silt_status_name(got), s->err.code_name, s->err.position,
+                 s->err.message);
+    }
+}
+
+const char *session_with_dir(struct session_fixture *s, const char *text)
+{
+    sl_buf_clear(&s->sql);
+    for (; *text != '\0'; text++) {
+        if (text[0] == '%' && text[1] == 'D') {
+            sl_buf_put_c(&s->sql, s->dir);
+            text++;
+        } else {
+            sl_buf_put_char(&s->sql, *text);
+        }
+    }
+    return sl_buf_cstr(&s->sql);
+}
+
+const char *session_format(struct session_fixture *s, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    assert_true(n >= 0);
+    char *text = malloc((size_t)n + 1);
+    assert_non_null(text);
+    va_start(args, format);
+    (void)vsnprintf(text, (size_t)n + 1, format, args);
+    va_end(args);
+    sl_buf_clear(&s->sql);
+    sl_buf_put(&s->sql, text, (size_t)n);
+    free(text);
+    return sl_buf_cstr(&s->sql);
+}
