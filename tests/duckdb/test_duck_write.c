@@ -165,6 +165,50 @@ static void large_file_is_split_in_order(void **state)
     silt_schema_unref(schema);
 }
 
+static void large_result_goes_to_several_files_at_once(void **state)
+{
+    struct duck_fixture *fx = *state;
+    const struct duck_write_options options = {.target_file_size = INT64_C(16) << 20};
+    silt_schema *schema = duck_schema(fx, FLAT("a", "long") "," FLAT("b", "string"));
+    duck_write(fx, "SELECT i, md5(i::VARCHAR) FROM range(2000000) t(i)", schema, &options);
+    assert_in_range(fx->files.len, 3, 8);
+    for (size_t i = 0; i < fx->files.len; i++) {
+        assert_true(duck_file(fx, i)->size_bytes < INT64_C(22) << 20);
+    }
+    const silt_scan_plan *plan = duck_plan(fx, schema, NULL, NULL);
+    assert_string_equal("2000000|1999999000000\n",
+                        duck_scan_text(fx, plan, "count(*), sum(a)::BIGINT", "WHERE b = md5(a::VARCHAR)"));
+    silt_schema_unref(schema);
+}
+
+static void large_sorted_result_keeps_its_order_over_files(void **state)
+{
+    struct duck_fixture *fx = *state;
+    const struct duck_write_options options = {.target_file_size = INT64_C(16) << 20};
+    silt_schema *schema = duck_schema(fx, FLAT("a", "long") "," FLAT("b", "string"));
+    duck_write(fx, "SELECT i, md5(i::VARCHAR) FROM range(2000000) t(i) ORDER BY i DESC", schema, &options);
+    assert_in_range(fx->files.len, 3, 8);
+    int64_t next = 1999999;
+    for (size_t i = 0; i < fx->files.len; i++) {
+        assert_int_equal(next, duck_stats(fx, i, "a")->max.as.i64);
+        next = duck_stats(fx, i, "a")->min.as.i64 - 1;
+    }
+    assert_int_equal(-1, next);
+    silt_schema_unref(schema);
+}
+
+static void statistics_do_not_hang_on_the_session_zone(void **state)
+{
+    struct duck_fixture *fx = *state;
+    silt_schema *schema = duck_schema(fx, FLAT("z", "timestamp") "," FLAT("n", "timestamp_ntz"));
+    assert_int_equal(SILT_OK,
+                     fx->plane.vtable->set_option(fx->plane.dp, SL_STR("TimeZone"), SL_STR("Asia/Tokyo"), &fx->err));
+    duck_write(fx, "SELECT TIMESTAMPTZ '2020-01-01 00:00:00+00', TIMESTAMP '2020-01-01 00:00:00'", schema, NULL);
+    assert_string_equal("2020-01-01 00:00:00..2020-01-01 00:00:00 0", duck_stats_text(fx, 0, "z"));
+    assert_string_equal("2020-01-01 00:00:00..2020-01-01 00:00:00 0", duck_stats_text(fx, 0, "n"));
+    silt_schema_unref(schema);
+}
+
 static void rows_of_a_query_keep_their_order(void **state)
 {
     struct duck_fixture *fx = *state;
@@ -359,6 +403,9 @@ int main(void)
         TEST(leaves_of_structs_have_statistics_those_of_lists_not),
         TEST(empty_result_writes_no_file),
         TEST(large_file_is_split_in_order),
+        TEST(large_result_goes_to_several_files_at_once),
+        TEST(large_sorted_result_keeps_its_order_over_files),
+        TEST(statistics_do_not_hang_on_the_session_zone),
         TEST(rows_of_a_query_keep_their_order),
         TEST(names_follow_prefix_partition_and_codec),
         TEST(every_codec_writes_what_can_be_read),
