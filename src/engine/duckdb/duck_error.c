@@ -48,8 +48,10 @@ struct fault {
     struct sl_str kind;
     struct sl_str message;
     struct sl_str subtype;
-    struct sl_str object; /* kind of a missing catalog entry */
-    int64_t position;     /* -1 if none */
+    struct sl_str object;     /* kind of a missing catalog entry */
+    struct sl_str name;       /* that was not found */
+    struct sl_str candidates; /* names like it, with commas between them */
+    int64_t position;         /* -1 if none */
 };
 
 static struct sl_str member_text(const sl_json *object, const char *key)
@@ -65,6 +67,8 @@ static void read_json(const sl_json *root, struct fault *fault)
     fault->message = member_text(root, "exception_message");
     fault->subtype = member_text(root, "error_subtype");
     fault->object = member_text(root, "type");
+    fault->name = member_text(root, "name");
+    fault->candidates = member_text(root, "candidates");
     const struct sl_str position = member_text(root, "position");
     if (position.ptr == NULL || !sl_str_to_i64(position, &fault->position)) {
         fault->position = -1;
@@ -218,6 +222,25 @@ static void set_position(const struct fault *fault, struct sl_str sql, silt_erro
     }
 }
 
+/* The database lists what it has; only a name that could have been meant is advice. */
+static void hint_candidate(const struct fault *fault, silt_error *err)
+{
+    const size_t cap = fault->name.len < 4 ? 1 : 3;
+    struct sl_str rest = fault->candidates;
+
+    while (fault->name.len > 0 && rest.len > 0) {
+        const size_t comma = sl_str_find(rest, SL_STR(","));
+        struct sl_str name = sl_str_trim(sl_str_sub(rest, 0, comma == SIZE_MAX ? rest.len : comma));
+        const size_t dot = sl_str_find(name, SL_STR("."));
+        name = dot == SIZE_MAX ? name : sl_str_sub(name, dot + 1, name.len); /* alias.column */
+        if (name.len > 0 && sl_str_distance(fault->name, name, cap) <= cap) {
+            sl_error_hint(err, "did you mean %.*s?", SL_FMT(name));
+            return;
+        }
+        rest = comma == SIZE_MAX ? (struct sl_str){NULL, 0} : sl_str_sub(rest, comma + 1, rest.len);
+    }
+}
+
 static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, const struct fault *fault,
                               silt_error *err)
 {
@@ -258,6 +281,7 @@ silt_status sl_duck_fail(struct sl_duck_conn *conn, const silt_call *call, struc
         read_plain(view, &fault);
     }
     const silt_status status = fail_fault(conn, call, &fault, err);
+    hint_candidate(&fault, err);
     set_position(&fault, sql, err);
     sl_json_free(doc);
     return status;
