@@ -81,10 +81,19 @@ static void replace_quoted(struct speller *s, const struct sl_token *token)
     s->copied = token->end;
 }
 
+static struct sl_token peek(const struct sl_lexer *lexer)
+{
+    struct sl_lexer copy = *lexer;
+    return sl_lex(&copy);
+}
+
+/* A type stands behind :: and CAST(… AS, and in front of the text of a literal. */
 static void spell_type(struct speller *s)
 {
     bool in_cast = s->depth > 0 && s->depth < MAX_BRACKETS && (s->cast[s->depth / 8] & (1u << (s->depth % 8))) != 0;
-    if (!sl_token_is(&s->previous, "::") && !(in_cast && sl_token_is(&s->previous, "AS"))) {
+    struct sl_token next = peek(&s->lexer);
+    bool in_literal = next.kind == SL_TOK_STRING && !sl_token_is(&s->previous, ".");
+    if (!sl_token_is(&s->previous, "::") && !(in_cast && sl_token_is(&s->previous, "AS")) && !in_literal) {
         return;
     }
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
@@ -135,12 +144,6 @@ static bool skip_brackets(struct sl_lexer *lexer)
         depth -= sl_token_is(&token, ")") ? 1u : 0u;
     } while (depth > 0);
     return true;
-}
-
-static struct sl_token peek(const struct sl_lexer *lexer)
-{
-    struct sl_lexer copy = *lexer;
-    return sl_lex(&copy);
 }
 
 static bool is_time_unit(const struct sl_token *token)

@@ -84,11 +84,19 @@ static void time_travel_is_taken_out_and_tied_to_its_table(void **state)
     expect_travel("from t version as of -1", "from t ", "t", "-1", true);
 }
 
+static void types_of_literals_are_spelled_too(void **state)
+{
+    (void)state;
+    expect_spelled("select timestamp_ntz '2020-01-01' < a", "select TIMESTAMP '2020-01-01' < a");
+    expect_spelled("select timestamp_ltz'2020-01-01'", "select TIMESTAMPTZ'2020-01-01'");
+}
+
 static void columns_called_like_the_clauses_stay(void **state)
 {
     (void)state;
     expect_spelled("select version as of from t", "select version as of from t");
     expect_spelled("select a timestamp from t", "select a timestamp from t");
+    expect_spelled("select x.timestamp_ntz 'title'", "select x.timestamp_ntz 'title'");
     expect_spelled("select a @v3", "select a @v3");
     expect_spelled("from t@x3", "from t@x3");
 }
@@ -129,6 +137,7 @@ int main(void)
         cmocka_unit_test(names_and_operators_take_duckdbs_form),
         cmocka_unit_test(types_are_spelled_in_casts_only),
         cmocka_unit_test(time_travel_is_taken_out_and_tied_to_its_table),
+        cmocka_unit_test(types_of_literals_are_spelled_too),
         cmocka_unit_test(columns_called_like_the_clauses_stay),
         cmocka_unit_test(offsets_lead_back_to_the_source),
         cmocka_unit_test(deep_brackets_are_harmless),
