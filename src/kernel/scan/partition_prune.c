@@ -42,10 +42,9 @@ static silt_status make_key(struct sl_partition_pruner *pruner, const struct sl_
     sl_buf_clear(&pruner->key);
     sl_buf_put_char(&pruner->key, 'p'); /* never empty */
     for (size_t i = 0; i < pruner->filter->n_partitions; i++) {
-        bool found = false;
-        struct sl_str text = sl_kv_get(values, pruner->filter->partitions[i].name, &found);
-        if (text.ptr == NULL || text.len == 0) {
-            sl_buf_put_char(&pruner->key, 'n'); /* PROTOCOL: an empty string is null for every type */
+        struct sl_str text = sl_partition_text(&pruner->filter->partitions[i], values);
+        if (text.ptr == NULL) {
+            sl_buf_put_char(&pruner->key, 'n');
             continue;
         }
         uint64_t len = text.len;
@@ -66,10 +65,10 @@ static silt_status parse_values(struct sl_partition_pruner *pruner, const struct
     }
     for (size_t i = 0; i < filter->n_partitions; i++) {
         const struct sl_partition_column *column = &filter->partitions[i];
-        bool found = false;
-        struct sl_str text = sl_kv_get(values, column->name, &found);
+        struct sl_str text = sl_partition_text(column, values);
         if (text.ptr == NULL || text.len == 0) {
-            parsed[i] = sl_value_null(column->type->kind);
+            parsed[i] = text.ptr == NULL ? sl_value_null(column->type->kind)
+                                         : sl_value_bytes(SILT_TYPE_STRING, sl_str_make("", 0));
             continue;
         }
         silt_value value;

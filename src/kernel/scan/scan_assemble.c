@@ -25,7 +25,7 @@ static silt_status find_partitions(silt_scan *scan, const silt_schema *schema, s
             return sl_fail(err, SILT_ECORRUPT, "DELTA_PARTITION_COLUMN_NOT_FOUND",
                            "partition column %s of the table is not in its schema", name);
         }
-        (*out)[i] = (struct sl_partition_column){field->name, field->type};
+        (*out)[i] = sl_partition_column_of(field);
     }
     return SILT_OK;
 }

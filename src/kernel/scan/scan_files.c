@@ -61,11 +61,7 @@ static silt_status append_partition_values(const silt_scan *scan, struct sl_arro
     struct sl_arrow_builder *entry = sl_arrow_builder_child(map, 0);
     for (size_t i = 0; i < scan->facts.n_partitions; i++) {
         struct sl_str name = scan->facts.partitions[i].name;
-        bool found = false;
-        struct sl_str value = sl_kv_get(values, name, &found);
-        if (value.len == 0) {
-            value.ptr = NULL; /* PROTOCOL: an empty string is null */
-        }
+        struct sl_str value = sl_partition_text(&scan->facts.partitions[i], values);
         SL_TRY(sl_arrow_append_bytes(sl_arrow_builder_child(entry, 0), name, err));
         SL_TRY(append_text(sl_arrow_builder_child(entry, 1), value, err));
         SL_TRY(sl_arrow_append_nested(entry, err));

@@ -31,6 +31,23 @@ bool sl_path_equal(const struct sl_str *a, size_t a_len, const struct sl_str *b,
     return true;
 }
 
+/*
+ * PROTOCOL: an empty string of any type is null. A required column has no nulls: Delta Spark writes empty text of a required text
+ * column as it is, and to read null there would be a value that the schema excludes.
+ */
+struct sl_partition_column sl_partition_column_of(const struct silt_field *field)
+{
+    const bool keeps_empty = field->type->kind == SILT_TYPE_STRING && !field->nullable;
+    return (struct sl_partition_column){field->name, field->type, keeps_empty};
+}
+
+struct sl_str sl_partition_text(const struct sl_partition_column *column, const struct sl_kv_list *values)
+{
+    bool found = false;
+    const struct sl_str text = sl_kv_get(values, column->name, &found);
+    return text.len > 0 || column->keeps_empty ? text : (struct sl_str){NULL, 0};
+}
+
 size_t sl_scan_filter_partition(const struct sl_scan_filter *filter, struct sl_str name)
 {
     for (size_t i = 0; i < filter->n_partitions; i++) {

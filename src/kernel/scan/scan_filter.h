@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "expr/expr.h"
+#include "kernel/action/action.h"
 #include "schema/type.h"
 #include "silt/status.h"
 
@@ -18,6 +19,7 @@
 struct sl_partition_column {
     struct sl_str name; /* the schema's spelling */
     const struct silt_type *type;
+    bool keeps_empty; /* an empty value is empty text, not null */
 };
 
 /* One member of the filter's top-level conjunction. */
@@ -42,6 +44,10 @@ struct sl_scan_filter {
     const struct sl_skip_column *columns;
     size_t n_columns;
 };
+
+struct sl_partition_column sl_partition_column_of(const struct silt_field *field);
+/* The column's value in a file's partitionValues, as text; an absent view for null. */
+struct sl_str sl_partition_text(const struct sl_partition_column *column, const struct sl_kv_list *values);
 
 /* predicate must be resolved against schema; NULL: no filter. */
 silt_status sl_scan_filter_make(struct sl_arena *arena, const silt_expr *predicate, const silt_schema *schema,

@@ -18,7 +18,7 @@ static const struct silt_type integer_type = {.kind = SILT_TYPE_INTEGER};
 static const struct silt_type text_type = {.kind = SILT_TYPE_STRING};
 static const struct silt_type time_type = {.kind = SILT_TYPE_TIMESTAMP};
 static const struct sl_partition_column partitions[] = {
-    {{"p", 1}, &text_type}, {{"n", 1}, &integer_type}, {{"at", 2}, &time_type}};
+    {{"p", 1}, &text_type, false}, {{"n", 1}, &integer_type, false}, {{"at", 2}, &time_type, false}};
 
 static int set_up(void **state)
 {
