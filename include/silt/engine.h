@@ -56,9 +56,9 @@ typedef struct silt_json_handler {
 
 /* A file to read. */
 typedef struct silt_parquet_file {
-    const char *path;        /* as the store knows it, not percent-encoded */
-    const char *local_path;  /* path for the local file system, NULL when the store has none */
-    int64_t size_bytes;      /* -1 if not known */
+    const char *path;       /* as the store knows it, not percent-encoded */
+    const char *local_path; /* path for the local file system, NULL when the store has none */
+    int64_t size_bytes;     /* -1 if not known */
 } silt_parquet_file;
 
 /*
@@ -68,31 +68,31 @@ typedef struct silt_parquet_file {
  */
 typedef struct silt_parquet_read {
     uint32_t size;
-    silt_storage *storage;          /* borrowed; where files without a local path are read from */
+    silt_storage *storage; /* borrowed; where files without a local path are read from */
     const silt_parquet_file *files;
     size_t n_files;
-    const silt_schema *schema;      /* physical names */
+    const silt_schema *schema; /* physical names */
     bool match_by_field_id;
-    bool with_file_index;           /* adds a last column "_silt_file_index", int64: place in `files` */
-    bool with_row_index;            /* adds a last column "_silt_row_index", int64: row's place in its file */
-    const silt_expr *predicate;     /* over physical names; rows that cannot match may be left out; NULL: none */
+    bool with_file_index;       /* adds a last column "_silt_file_index", int64: place in `files` */
+    bool with_row_index;        /* adds a last column "_silt_row_index", int64: row's place in its file */
+    const silt_expr *predicate; /* over physical names; rows that cannot match may be left out; NULL: none */
 } silt_parquet_read;
 
 /* Statistics of one leaf column of a written file. */
 typedef struct silt_column_stats {
-    const char *const *path;        /* physical names from the top to the leaf; only struct steps */
+    const char *const *path; /* physical names from the top to the leaf; only struct steps */
     size_t path_len;
-    int64_t null_count;             /* -1 if not known; nulls of the leaf itself or of a parent */
+    int64_t null_count; /* -1 if not known; nulls of the leaf itself or of a parent */
     bool has_min;
     bool has_max;
-    silt_value min;                 /* exact lower bound of non-null values (NaN is greatest, as in Spark) */
-    silt_value max;                 /* exact upper bound; absent when a NaN is there or bounds are not exact */
+    silt_value min; /* exact lower bound of non-null values (NaN is greatest, as in Spark) */
+    silt_value max; /* exact upper bound; absent when a NaN is there or bounds are not exact */
 } silt_column_stats;
 
 /* A file that was written. Borrowed during on_file. */
 typedef struct silt_written_file {
     uint32_t size;
-    const char *path;               /* relative to the request's directory, not percent-encoded */
+    const char *path; /* relative to the request's directory, not percent-encoded */
     int64_t size_bytes;
     int64_t modified_ms;
     int64_t num_rows;
@@ -109,24 +109,24 @@ typedef struct silt_written_file {
  */
 typedef struct silt_parquet_write {
     uint32_t size;
-    silt_storage *storage;          /* borrowed */
-    const char *dir;                /* table root */
-    const char *path_prefix;        /* put before each file's name within dir, may hold '/'; "" for none */
-    const silt_schema *schema;      /* physical schema of the rows, partition columns included; the stream is cast to
+    silt_storage *storage;     /* borrowed */
+    const char *dir;           /* table root */
+    const char *path_prefix;   /* put before each file's name within dir, may hold '/'; "" for none */
+    const silt_schema *schema; /* physical schema of the rows, partition columns included; the stream is cast to
                                        it by position under store-assignment rules */
     const char *const *partition_columns; /* physical names; n 0 for none */
     size_t n_partition_columns;
-    const char *codec;              /* "zstd", "snappy", "gzip", "lz4", "none" … */
-    int64_t target_file_size;       /* bytes */
-    int64_t row_group_rows;         /* 0: the handler's default */
+    const char *codec;                                         /* "zstd", "snappy", "gzip", "lz4", "none" … */
+    int64_t target_file_size;                                  /* bytes */
+    int64_t row_group_rows;                                    /* 0: the handler's default */
     bool (*on_file)(void *ctx, const silt_written_file *file); /* false: out of memory, stop */
     void *on_file_ctx;
 } silt_parquet_write;
 
 /* One file of a scan plan. */
 typedef struct silt_plan_file {
-    const char *path;                   /* absolute, as the store knows it */
-    const char *local_path;             /* or NULL */
+    const char *path;       /* absolute, as the store knows it */
+    const char *local_path; /* or NULL */
     int64_t size_bytes;
     const silt_value *partition_values; /* one for each partition column of the plan */
 } silt_plan_file;
@@ -139,16 +139,16 @@ typedef struct silt_plan_file {
  */
 typedef struct silt_scan_plan {
     uint32_t size;
-    silt_storage *storage;              /* borrowed */
+    silt_storage *storage; /* borrowed */
     const silt_schema *logical;
     const silt_schema *physical;
-    const int32_t *partition_index;     /* one for each top-level column of `logical` */
+    const int32_t *partition_index; /* one for each top-level column of `logical` */
     size_t n_partition_columns;
     bool match_by_field_id;
     const silt_plan_file *files;
     size_t n_files;
-    const silt_expr *filter;            /* over logical names, to be applied fully to every row; NULL: none */
-    const char *table;                  /* for messages */
+    const silt_expr *filter; /* over logical names, to be applied fully to every row; NULL: none */
+    const char *table;       /* for messages */
     int64_t version;
 } silt_scan_plan;
 
@@ -199,11 +199,11 @@ typedef struct silt_expression_handler {
 typedef struct silt_engine_options {
     uint32_t size;
     uint32_t abi_version;
-    const silt_env *env;                 /* NULL: silt_env_default(); must outlive the engine */
-    const silt_executor *executor;       /* NULL: inline; must outlive the engine */
-    silt_storage_registry *stores;       /* required; consumed on success */
+    const silt_env *env;           /* NULL: silt_env_default(); must outlive the engine */
+    const silt_executor *executor; /* NULL: inline; must outlive the engine */
+    silt_storage_registry *stores; /* required; consumed on success */
     silt_json_handler json;
-    silt_parquet_handler parquet;        /* vtable NULL: tables can be opened only where no Parquet file is needed */
+    silt_parquet_handler parquet; /* vtable NULL: tables can be opened only where no Parquet file is needed */
     silt_expression_handler expression;
 } silt_engine_options;
 
@@ -219,12 +219,12 @@ SILT_API SILT_NODISCARD silt_status silt_engine_storage(silt_engine *engine, con
 
 typedef struct silt_default_engine_options {
     uint32_t size;
-    const silt_env *env;                 /* NULL: default */
-    const silt_executor *executor;       /* NULL: a small thread pool */
-    uint32_t threads;                    /* of the data plane; 0: number of processors */
-    const char *memory_limit;            /* of the data plane, e.g. "4GB"; NULL: its default */
-    const char *temp_dir;                /* for spilling; NULL: $TMPDIR or /tmp */
-    silt_storage_registry *stores;       /* NULL: local and memory; consumed on success */
+    const silt_env *env;           /* NULL: default */
+    const silt_executor *executor; /* NULL: a small thread pool */
+    uint32_t threads;              /* of the data plane; 0: number of processors */
+    const char *memory_limit;      /* of the data plane, e.g. "4GB"; NULL: its default */
+    const char *temp_dir;          /* for spilling; NULL: $TMPDIR or /tmp */
+    silt_storage_registry *stores; /* NULL: local and memory; consumed on success */
 } silt_default_engine_options;
 
 /*

@@ -43,12 +43,12 @@ typedef enum silt_log_level {
  * and `abi_version`; every slot is required except `log`. All slots may be called from several threads at once.
  */
 typedef struct silt_env {
-    uint32_t size;                   /* sizeof(silt_env) */
-    uint32_t abi_version;            /* SILT_ABI_VERSION */
+    uint32_t size;        /* sizeof(silt_env) */
+    uint32_t abi_version; /* SILT_ABI_VERSION */
     silt_allocator allocator;
-    void *ctx;                       /* passed to the slots below */
-    int64_t (*wall_time_us)(void *ctx);            /* microseconds since 1970-01-01T00:00:00Z */
-    int64_t (*monotonic_us)(void *ctx);            /* microseconds since an arbitrary start, never backwards */
+    void *ctx;                          /* passed to the slots below */
+    int64_t (*wall_time_us)(void *ctx); /* microseconds since 1970-01-01T00:00:00Z */
+    int64_t (*monotonic_us)(void *ctx); /* microseconds since an arbitrary start, never backwards */
     silt_status (*random_bytes)(void *ctx, void *out, size_t size); /* unpredictable bytes */
     void (*sleep_us)(void *ctx, int64_t duration_us);
     void (*log)(void *ctx, silt_log_level level, const char *message); /* one line, no newline; NULL: silent */
@@ -74,10 +74,10 @@ typedef struct silt_executor {
 /* What a progress callback is told. Counts of 0 with total 0 mean "not known". */
 typedef struct silt_progress {
     uint32_t size;
-    const char *phase;          /* e.g. "reading log"; static text */
-    int64_t done;               /* units of work done */
-    int64_t total;              /* units in all, 0 if not known */
-    double fraction;            /* 0..1, negative if not known */
+    const char *phase; /* e.g. "reading log"; static text */
+    int64_t done;      /* units of work done */
+    int64_t total;     /* units in all, 0 if not known */
+    double fraction;   /* 0..1, negative if not known */
 } silt_progress;
 
 /*
@@ -87,8 +87,8 @@ typedef struct silt_progress {
 typedef struct silt_call {
     uint32_t size;
     uint32_t abi_version;
-    int64_t deadline_us;                 /* in the environment's monotonic time; 0 for none */
-    const volatile int *cancel;          /* NULL for none */
+    int64_t deadline_us;                                        /* in the environment's monotonic time; 0 for none */
+    const volatile int *cancel;                                 /* NULL for none */
     void (*progress)(void *ctx, const silt_progress *progress); /* NULL for none */
     void *progress_ctx;
 } silt_call;

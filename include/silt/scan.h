@@ -50,8 +50,8 @@ SILT_API const silt_expr *silt_scan_remaining_filter(const silt_scan *scan);
 SILT_API SILT_NODISCARD silt_status silt_scan_files(silt_scan *scan, const silt_call *call,
                                                     struct ArrowArrayStream *out, silt_error *err);
 /* The rows, in logical columns and types, filtered. The stream holds the scan and is pulled by one thread. */
-SILT_API SILT_NODISCARD silt_status silt_scan_read(silt_scan *scan, const silt_call *call,
-                                                   struct ArrowArrayStream *out, silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_scan_read(silt_scan *scan, const silt_call *call, struct ArrowArrayStream *out,
+                                                   silt_error *err);
 
 #ifdef __cplusplus
 }

@@ -22,20 +22,20 @@ extern "C" {
 #endif
 
 typedef enum silt_type_kind {
-    SILT_TYPE_VOID = 0,          /* always null */
+    SILT_TYPE_VOID = 0, /* always null */
     SILT_TYPE_BOOLEAN = 1,
-    SILT_TYPE_BYTE = 2,          /* int8 */
-    SILT_TYPE_SHORT = 3,         /* int16 */
-    SILT_TYPE_INTEGER = 4,       /* int32 */
-    SILT_TYPE_LONG = 5,          /* int64 */
+    SILT_TYPE_BYTE = 2,    /* int8 */
+    SILT_TYPE_SHORT = 3,   /* int16 */
+    SILT_TYPE_INTEGER = 4, /* int32 */
+    SILT_TYPE_LONG = 5,    /* int64 */
     SILT_TYPE_FLOAT = 6,
     SILT_TYPE_DOUBLE = 7,
-    SILT_TYPE_DECIMAL = 8,       /* precision 1..38, scale 0..precision */
-    SILT_TYPE_STRING = 9,        /* UTF-8; CHAR and VARCHAR are strings with field metadata */
+    SILT_TYPE_DECIMAL = 8, /* precision 1..38, scale 0..precision */
+    SILT_TYPE_STRING = 9,  /* UTF-8; CHAR and VARCHAR are strings with field metadata */
     SILT_TYPE_BINARY = 10,
-    SILT_TYPE_DATE = 11,         /* days since 1970-01-01, proleptic Gregorian */
-    SILT_TYPE_TIMESTAMP = 12,    /* microseconds since the epoch, UTC */
-    SILT_TYPE_TIMESTAMP_NTZ = 13,/* microseconds of a wall clock, no zone */
+    SILT_TYPE_DATE = 11,          /* days since 1970-01-01, proleptic Gregorian */
+    SILT_TYPE_TIMESTAMP = 12,     /* microseconds since the epoch, UTC */
+    SILT_TYPE_TIMESTAMP_NTZ = 13, /* microseconds of a wall clock, no zone */
     SILT_TYPE_VARIANT = 14,
     SILT_TYPE_STRUCT = 15,
     SILT_TYPE_ARRAY = 16,
@@ -57,16 +57,16 @@ typedef struct silt_value {
     uint8_t scale;     /* of a decimal */
     union {
         bool boolean;
-        int64_t i64;      /* byte, short, integer, long, date (days), timestamps (microseconds) */
-        double f64;       /* float (exactly widened), double */
+        int64_t i64; /* byte, short, integer, long, date (days), timestamps (microseconds) */
+        double f64;  /* float (exactly widened), double */
         struct {
             uint64_t lo;
             int64_t hi;
-        } decimal;        /* unscaled, two's complement */
+        } decimal; /* unscaled, two's complement */
         struct {
             const char *ptr;
             size_t len;
-        } bytes;          /* string, binary */
+        } bytes; /* string, binary */
     } as;
 } silt_value;
 
@@ -99,12 +99,12 @@ SILT_API const char *silt_field_metadata(const silt_field *field, const char *ke
 SILT_API silt_type_kind silt_type_get_kind(const silt_type *type);
 SILT_API uint8_t silt_type_precision(const silt_type *type);
 SILT_API uint8_t silt_type_scale(const silt_type *type);
-SILT_API size_t silt_type_field_count(const silt_type *type);                      /* of a struct */
-SILT_API const silt_field *silt_type_field(const silt_type *type, size_t index);   /* of a struct */
-SILT_API const silt_type *silt_type_element(const silt_type *type);                /* of an array */
-SILT_API bool silt_type_contains_null(const silt_type *type);                      /* of array elements, map values */
-SILT_API const silt_type *silt_type_key(const silt_type *type);                    /* of a map */
-SILT_API const silt_type *silt_type_value(const silt_type *type);                  /* of a map */
+SILT_API size_t silt_type_field_count(const silt_type *type);                    /* of a struct */
+SILT_API const silt_field *silt_type_field(const silt_type *type, size_t index); /* of a struct */
+SILT_API const silt_type *silt_type_element(const silt_type *type);              /* of an array */
+SILT_API bool silt_type_contains_null(const silt_type *type);                    /* of array elements, map values */
+SILT_API const silt_type *silt_type_key(const silt_type *type);                  /* of a map */
+SILT_API const silt_type *silt_type_value(const silt_type *type);                /* of a map */
 
 #ifdef __cplusplus
 }

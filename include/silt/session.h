@@ -35,7 +35,7 @@ typedef struct silt_session_options {
 
 SILT_API SILT_NODISCARD silt_status silt_session_open(const silt_session_options *options, silt_session **out,
                                                       silt_error *err);
-SILT_API void silt_session_close(silt_session *session); /* NULL is legal; results must be released before */
+SILT_API void silt_session_close(silt_session *session);          /* NULL is legal; results must be released before */
 SILT_API silt_engine *silt_session_engine(silt_session *session); /* borrowed */
 
 /* Resolves what a user may write for a table (path, URI, warehouse name) to a table; no I/O beyond stat. */
@@ -54,7 +54,7 @@ typedef struct silt_result {
     struct ArrowArrayStream stream; /* rows or metrics; release == NULL for NONE. The caller releases it */
     size_t statement_begin;         /* byte range of the statement in the text */
     size_t statement_end;
-    int64_t version;                /* committed by it, -1 if none */
+    int64_t version; /* committed by it, -1 if none */
 } silt_result;
 
 /*

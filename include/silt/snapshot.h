@@ -52,8 +52,7 @@ typedef struct silt_metadata {
 SILT_API void silt_snapshot_metadata(const silt_snapshot *snapshot, silt_metadata *out);
 /* Table properties (metaData.configuration), in the order of their keys. */
 SILT_API size_t silt_snapshot_property_count(const silt_snapshot *snapshot);
-SILT_API void silt_snapshot_property(const silt_snapshot *snapshot, size_t index, const char **key,
-                                     const char **value);
+SILT_API void silt_snapshot_property(const silt_snapshot *snapshot, size_t index, const char **key, const char **value);
 SILT_API const char *silt_snapshot_property_get(const silt_snapshot *snapshot, const char *key); /* NULL if unset */
 /* Configuration of a metadata domain, NULL if there is none. */
 SILT_API const char *silt_snapshot_domain(const silt_snapshot *snapshot, const char *domain);

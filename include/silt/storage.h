@@ -30,9 +30,9 @@ extern "C" {
 
 /* Answer of a conditional create. */
 typedef enum silt_put_outcome {
-    SILT_PUT_DONE = 0,      /* the file is there, durable, and it is ours */
-    SILT_PUT_EXISTS = 1,    /* the name was taken; nothing was changed */
-    SILT_PUT_AMBIGUOUS = 2  /* no answer: the write may have happened, may still happen, or not */
+    SILT_PUT_DONE = 0,     /* the file is there, durable, and it is ours */
+    SILT_PUT_EXISTS = 1,   /* the name was taken; nothing was changed */
+    SILT_PUT_AMBIGUOUS = 2 /* no answer: the write may have happened, may still happen, or not */
 } silt_put_outcome;
 
 /* One file of a listing. `name` is relative to the listed directory and may contain '/'. Borrowed in callbacks. */
@@ -40,28 +40,28 @@ typedef struct silt_file_entry {
     const char *name;
     size_t name_len;
     int64_t size_bytes;
-    int64_t modified_ms;     /* milliseconds since the epoch */
+    int64_t modified_ms; /* milliseconds since the epoch */
 } silt_file_entry;
 
 /* Options of a listing. */
 typedef struct silt_list_options {
     uint32_t size;
-    const char *start_from;  /* first name wanted, inclusive, in byte order; NULL for all */
-    bool recursive;          /* also files in sub-folders, with '/' in their names */
+    const char *start_from; /* first name wanted, inclusive, in byte order; NULL for all */
+    bool recursive;         /* also files in sub-folders, with '/' in their names */
 } silt_list_options;
 
 /* One read. Fill the first part; the store fills the second and calls on_done. */
 typedef struct silt_read_request {
     const char *path;
-    int64_t offset;          /* >= 0; or negative: that many last bytes of the file */
-    int64_t length;          /* bytes wanted; -1 for up to the end. Less may come at the end of the file */
-    void *user;              /* untouched by the store */
+    int64_t offset; /* >= 0; or negative: that many last bytes of the file */
+    int64_t length; /* bytes wanted; -1 for up to the end. Less may come at the end of the file */
+    void *user;     /* untouched by the store */
     /* filled: */
-    silt_status status;      /* SILT_OK, SILT_ENOTFOUND, … */
-    void *data;              /* allocated by the store with the environment's allocator; the caller frees it with
+    silt_status status; /* SILT_OK, SILT_ENOTFOUND, … */
+    void *data;         /* allocated by the store with the environment's allocator; the caller frees it with
                                 silt_read_request_release. NULL when nothing was read */
     size_t data_len;
-    int64_t file_size;       /* whole size of the file, -1 if not learned */
+    int64_t file_size; /* whole size of the file, -1 if not learned */
 } silt_read_request;
 
 typedef struct silt_storage silt_storage;
@@ -71,9 +71,9 @@ typedef struct silt_storage silt_storage;
  * several threads at once. `call` may be NULL. Errors are reported through err (never NULL here).
  */
 typedef struct silt_storage_vtable {
-    uint32_t size;           /* sizeof(silt_storage_vtable) of the header compiled against */
-    uint32_t abi_version;    /* SILT_ABI_VERSION */
-    const char *name;        /* e.g. "local"; for messages */
+    uint32_t size;        /* sizeof(silt_storage_vtable) of the header compiled against */
+    uint32_t abi_version; /* SILT_ABI_VERSION */
+    const char *name;     /* e.g. "local"; for messages */
 
     /* Required. Frees impl. */
     void (*close)(void *impl);
@@ -100,16 +100,16 @@ typedef struct silt_storage_vtable {
      * with one of the three outcomes (with AMBIGUOUS, err may tell why), or a failure after which the file was
      * certainly not created by this call, unless the outcome is AMBIGUOUS. *outcome is AMBIGUOUS at entry.
      */
-    silt_status (*put_if_absent)(void *impl, const silt_call *call, const char *path, const void *data,
-                                 size_t data_len, silt_put_outcome *outcome, silt_error *err);
+    silt_status (*put_if_absent)(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                                 silt_put_outcome *outcome, silt_error *err);
 
     /* Required. Creates or replaces, atomically visible and durable. */
     silt_status (*put)(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                        silt_error *err);
 
     /* Required. Size and modification time of a file; SILT_ENOTFOUND when it is not there. */
-    silt_status (*stat)(void *impl, const silt_call *call, const char *path, int64_t *size_bytes,
-                        int64_t *modified_ms, silt_error *err);
+    silt_status (*stat)(void *impl, const silt_call *call, const char *path, int64_t *size_bytes, int64_t *modified_ms,
+                        silt_error *err);
 
     /* Required. Removes a file. One that is not there is no error. */
     silt_status (*remove)(void *impl, const silt_call *call, const char *path, silt_error *err);
@@ -138,8 +138,8 @@ typedef struct silt_storage_vtable {
  * Makes a store of a vtable and an instance. Checks size, abi_version and the required slots (SILT_EINVALID). The
  * store is reference-counted; `close` runs when the last reference goes. On failure impl is not closed.
  */
-SILT_API SILT_NODISCARD silt_status silt_storage_new(const silt_env *env, const silt_storage_vtable *vtable,
-                                                     void *impl, silt_storage **out, silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_storage_new(const silt_env *env, const silt_storage_vtable *vtable, void *impl,
+                                                     silt_storage **out, silt_error *err);
 SILT_API silt_storage *silt_storage_ref(silt_storage *storage);
 SILT_API void silt_storage_unref(silt_storage *storage); /* NULL is legal */
 SILT_API const char *silt_storage_name(const silt_storage *storage);
@@ -158,23 +158,21 @@ SILT_API SILT_NODISCARD silt_status silt_storage_put_if_absent(silt_storage *sto
                                                                silt_put_outcome *outcome, silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_storage_put(silt_storage *storage, const silt_call *call, const char *path,
                                                      const void *data, size_t data_len, silt_error *err);
-SILT_API SILT_NODISCARD silt_status silt_storage_stat(silt_storage *storage, const silt_call *call,
-                                                      const char *path, int64_t *size_bytes, int64_t *modified_ms,
-                                                      silt_error *err);
-SILT_API SILT_NODISCARD silt_status silt_storage_remove(silt_storage *storage, const silt_call *call,
-                                                        const char *path, silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_storage_stat(silt_storage *storage, const silt_call *call, const char *path,
+                                                      int64_t *size_bytes, int64_t *modified_ms, silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_storage_remove(silt_storage *storage, const silt_call *call, const char *path,
+                                                        silt_error *err);
 /* SILT_EUNSUPPORTED when the store has no local paths. */
 SILT_API SILT_NODISCARD silt_status silt_storage_local_path(silt_storage *storage, const char *path, char *buf,
                                                             size_t buf_size, silt_error *err);
-SILT_API SILT_NODISCARD silt_status silt_storage_adopt(silt_storage *storage, const silt_call *call,
-                                                       const char *local, const char *path, silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_storage_adopt(silt_storage *storage, const silt_call *call, const char *local,
+                                                       const char *path, silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_storage_remove_tree(silt_storage *storage, const silt_call *call,
                                                              const char *dir, silt_error *err);
 
 /* Reads a whole file. *data is freed with silt_storage_free(storage, data, len); it is NULL for an empty file. */
-SILT_API SILT_NODISCARD silt_status silt_storage_read(silt_storage *storage, const silt_call *call,
-                                                      const char *path, void **data, size_t *data_len,
-                                                      silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_storage_read(silt_storage *storage, const silt_call *call, const char *path,
+                                                      void **data, size_t *data_len, silt_error *err);
 SILT_API void silt_storage_free(silt_storage *storage, void *data, size_t data_len);
 /* Frees request->data and sets it to NULL. */
 SILT_API void silt_read_request_release(silt_storage *storage, silt_read_request *request);
@@ -183,17 +181,16 @@ SILT_API void silt_read_request_release(silt_storage *storage, silt_read_request
 
 typedef struct silt_local_options {
     uint32_t size;
-    bool allow_lock_file;   /* where neither link(2) nor renameat2(NOREPLACE) works: commit under an exclusive lock
+    bool allow_lock_file; /* where neither link(2) nor renameat2(NOREPLACE) works: commit under an exclusive lock
                                file that only silt honours, instead of refusing */
-    bool no_sync;           /* skip fsync: for scratch data only */
+    bool no_sync;         /* skip fsync: for scratch data only */
 } silt_local_options;
 
 /* Files of this machine; `file://` URIs and absolute paths. options NULL: defaults. */
 SILT_API SILT_NODISCARD silt_status silt_storage_local_new(const silt_env *env, const silt_local_options *options,
                                                            silt_storage **out, silt_error *err);
 /* A store in memory, for tests and simulation. Its content lives as long as the store. */
-SILT_API SILT_NODISCARD silt_status silt_storage_memory_new(const silt_env *env, silt_storage **out,
-                                                            silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_storage_memory_new(const silt_env *env, silt_storage **out, silt_error *err);
 
 /*
  * Decorators: a store around another, of which they take a reference. env needs the same allocator as the inner
@@ -202,10 +199,10 @@ SILT_API SILT_NODISCARD silt_status silt_storage_memory_new(const silt_env *env,
 
 typedef struct silt_retry_options {
     uint32_t size;
-    uint32_t max_attempts;      /* 0: 10 */
-    int64_t base_delay_us;      /* 0: 50 ms; doubles each time, full jitter */
-    int64_t max_delay_us;       /* 0: 10 s */
-    int64_t max_total_us;       /* 0: 3 min; the call's deadline counts as well */
+    uint32_t max_attempts; /* 0: 10 */
+    int64_t base_delay_us; /* 0: 50 ms; doubles each time, full jitter */
+    int64_t max_delay_us;  /* 0: 10 s */
+    int64_t max_total_us;  /* 0: 3 min; the call's deadline counts as well */
 } silt_retry_options;
 
 /* Repeats reads, lists, stats, puts and removes that failed with SILT_EIO. A put_if_absent is repeated only by the
@@ -217,10 +214,10 @@ SILT_API SILT_NODISCARD silt_status silt_storage_retry_new(const silt_env *env, 
 /* One finished operation, for a trace. Text is borrowed during the callback. */
 typedef struct silt_trace_event {
     uint32_t size;
-    const char *operation;      /* "read", "list", "put_if_absent", … */
+    const char *operation; /* "read", "list", "put_if_absent", … */
     const char *path;
     silt_status status;
-    silt_put_outcome outcome;   /* of put_if_absent */
+    silt_put_outcome outcome; /* of put_if_absent */
     int64_t bytes;
     int64_t duration_us;
 } silt_trace_event;
@@ -232,8 +229,8 @@ SILT_API SILT_NODISCARD silt_status silt_storage_trace_new(const silt_env *env, 
 /* What a fault injector does to one operation. */
 typedef enum silt_fault_action {
     SILT_FAULT_NONE = 0,
-    SILT_FAULT_BEFORE = 1,      /* fail with SILT_EIO, the inner store is not called */
-    SILT_FAULT_AFTER = 2        /* call the inner store, then fail (put_if_absent: AMBIGUOUS): a lost answer */
+    SILT_FAULT_BEFORE = 1, /* fail with SILT_EIO, the inner store is not called */
+    SILT_FAULT_AFTER = 2   /* call the inner store, then fail (put_if_absent: AMBIGUOUS): a lost answer */
 } silt_fault_action;
 
 /* decide is called before every operation with a running number from 0; from several threads if callers are. */
@@ -255,8 +252,8 @@ SILT_API void silt_storage_registry_free(silt_storage_registry *registry); /* dr
 SILT_API SILT_NODISCARD silt_status silt_storage_registry_add(silt_storage_registry *registry, const char *scheme,
                                                               silt_storage *storage, silt_error *err);
 /* *out is borrowed from the registry. SILT_EUNSUPPORTED names the scheme when nothing is registered. */
-SILT_API SILT_NODISCARD silt_status silt_storage_registry_find(const silt_storage_registry *registry,
-                                                               const char *uri, silt_storage **out, silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_storage_registry_find(const silt_storage_registry *registry, const char *uri,
+                                                               silt_storage **out, silt_error *err);
 
 #ifdef __cplusplus
 }

@@ -27,8 +27,8 @@ typedef struct silt_table silt_table;
 SILT_API SILT_NODISCARD silt_status silt_table_for_path(silt_engine *engine, const char *uri, silt_table **out,
                                                         silt_error *err);
 SILT_API silt_table *silt_table_ref(silt_table *table);
-SILT_API void silt_table_unref(silt_table *table); /* NULL is legal */
-SILT_API const char *silt_table_uri(const silt_table *table); /* absolute, without a trailing slash */
+SILT_API void silt_table_unref(silt_table *table);                /* NULL is legal */
+SILT_API const char *silt_table_uri(const silt_table *table);     /* absolute, without a trailing slash */
 SILT_API silt_engine *silt_table_engine(const silt_table *table); /* borrowed */
 
 /*
@@ -49,18 +49,18 @@ SILT_API SILT_NODISCARD silt_status silt_table_snapshot_at_timestamp(silt_table 
 typedef struct silt_history_entry {
     uint32_t size;
     int64_t version;
-    int64_t timestamp_ms;                /* in-commit timestamp, else commitInfo.timestamp's file time */
+    int64_t timestamp_ms; /* in-commit timestamp, else commitInfo.timestamp's file time */
     const char *user_id;
     const char *user_name;
     const char *operation;
-    const char *operation_parameters;    /* JSON object */
-    const char *job;                     /* JSON */
-    const char *notebook;                /* JSON */
+    const char *operation_parameters; /* JSON object */
+    const char *job;                  /* JSON */
+    const char *notebook;             /* JSON */
     const char *cluster_id;
-    int64_t read_version;                /* -1 if not said */
+    int64_t read_version; /* -1 if not said */
     const char *isolation_level;
-    int32_t is_blind_append;             /* 1, 0, or -1 if not said */
-    const char *operation_metrics;       /* JSON object */
+    int32_t is_blind_append;       /* 1, 0, or -1 if not said */
+    const char *operation_metrics; /* JSON object */
     const char *user_metadata;
     const char *engine_info;
 } silt_history_entry;

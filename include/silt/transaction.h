@@ -35,13 +35,13 @@ typedef struct silt_property {
 /* A transaction that creates a table: version 0 must not exist when it commits. */
 typedef struct silt_create_options {
     uint32_t size;
-    const silt_schema *schema;               /* required */
+    const silt_schema *schema; /* required */
     const char *const *partition_columns;
     size_t n_partition_columns;
     const silt_property *properties;
     size_t n_properties;
-    const char *name;                        /* or NULL */
-    const char *description;                 /* or NULL */
+    const char *name;        /* or NULL */
+    const char *description; /* or NULL */
 } silt_create_options;
 
 /*
@@ -51,8 +51,8 @@ typedef struct silt_create_options {
 SILT_API SILT_NODISCARD silt_status silt_txn_begin(silt_table *table, const silt_call *call, const char *operation,
                                                    silt_txn **out, silt_error *err);
 /* Begins at a snapshot that the caller holds. */
-SILT_API SILT_NODISCARD silt_status silt_txn_begin_at(silt_table *table, silt_snapshot *snapshot,
-                                                      const char *operation, silt_txn **out, silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_txn_begin_at(silt_table *table, silt_snapshot *snapshot, const char *operation,
+                                                      silt_txn **out, silt_error *err);
 /* Begins a table. SILT_EEXISTS when a table is there. Names, types and properties are validated here. */
 SILT_API SILT_NODISCARD silt_status silt_txn_begin_create(silt_table *table, const silt_call *call,
                                                           const silt_create_options *options, const char *operation,
@@ -60,14 +60,13 @@ SILT_API SILT_NODISCARD silt_status silt_txn_begin_create(silt_table *table, con
 /* Frees; without a commit before it, abandons. NULL is legal. */
 SILT_API void silt_txn_free(silt_txn *txn);
 
-SILT_API int64_t silt_txn_read_version(const silt_txn *txn); /* -1 for a table that is being created */
+SILT_API int64_t silt_txn_read_version(const silt_txn *txn);      /* -1 for a table that is being created */
 SILT_API const silt_schema *silt_txn_schema(const silt_txn *txn); /* as it will be after the commit */
 
 /* operationParameters and operationMetrics of commitInfo. value is text and stored as a JSON string. */
 SILT_API SILT_NODISCARD silt_status silt_txn_set_parameter(silt_txn *txn, const char *key, const char *value,
                                                            silt_error *err);
-SILT_API SILT_NODISCARD silt_status silt_txn_set_metric(silt_txn *txn, const char *key, int64_t value,
-                                                        silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_txn_set_metric(silt_txn *txn, const char *key, int64_t value, silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_txn_set_user_metadata(silt_txn *txn, const char *text, silt_error *err);
 /* Sets a table property (NULL value: unsets). The commit then carries a metaData action. */
 SILT_API SILT_NODISCARD silt_status silt_txn_set_property(silt_txn *txn, const char *key, const char *value,
@@ -79,20 +78,19 @@ SILT_API SILT_NODISCARD silt_status silt_txn_set_app_id(silt_txn *txn, const cha
                                                         silt_error *err);
 
 /* Says that the result depends on rows for which the predicate can be true. NULL: on the whole table. */
-SILT_API SILT_NODISCARD silt_status silt_txn_read_predicate(silt_txn *txn, const silt_expr *predicate,
-                                                            silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_txn_read_predicate(silt_txn *txn, const silt_expr *predicate, silt_error *err);
 
 /* A data file that the caller wrote itself. */
 typedef struct silt_add_file {
     uint32_t size;
-    const char *path;                        /* relative to the table, not percent-encoded */
+    const char *path; /* relative to the table, not percent-encoded */
     int64_t size_bytes;
     int64_t modified_ms;
-    const silt_value *partition_values;      /* in the order of the table's partition columns */
+    const silt_value *partition_values; /* in the order of the table's partition columns */
     size_t n_partition_values;
-    const char *stats;                       /* JSON, or NULL */
+    const char *stats; /* JSON, or NULL */
     bool data_change;
-    bool checks_held;                        /* the caller evaluated the table's constraints on every row */
+    bool checks_held; /* the caller evaluated the table's constraints on every row */
 } silt_add_file;
 SILT_API SILT_NODISCARD silt_status silt_txn_add_file(silt_txn *txn, const silt_add_file *file, silt_error *err);
 /* Removes a live file of the snapshot; path as in silt_scan_files. SILT_ENOTFOUND when it is not live. */
@@ -111,9 +109,9 @@ SILT_API SILT_NODISCARD silt_status silt_txn_write(silt_txn *txn, const silt_cal
 
 typedef enum silt_commit_outcome {
     SILT_COMMIT_COMMITTED = 0,
-    SILT_COMMIT_SKIPPED = 1,     /* our application id and version are there already */
-    SILT_COMMIT_CONFLICT = 2,    /* see `conflict`; nothing was changed */
-    SILT_COMMIT_UNKNOWN = 3      /* the store never answered; the version may or may not be ours */
+    SILT_COMMIT_SKIPPED = 1,  /* our application id and version are there already */
+    SILT_COMMIT_CONFLICT = 2, /* see `conflict`; nothing was changed */
+    SILT_COMMIT_UNKNOWN = 3   /* the store never answered; the version may or may not be ours */
 } silt_commit_outcome;
 
 typedef enum silt_conflict_kind {
@@ -132,11 +130,11 @@ typedef struct silt_commit_result {
     uint32_t size;
     silt_commit_outcome outcome;
     silt_conflict_kind conflict;
-    int64_t version;             /* committed, or the winner's; -1 if neither */
+    int64_t version; /* committed, or the winner's; -1 if neither */
     uint32_t attempts;
     int64_t files_added;
     int64_t files_removed;
-    int64_t rows_added;          /* -1 if not known */
+    int64_t rows_added; /* -1 if not known */
 } silt_commit_result;
 
 /*

@@ -59,8 +59,8 @@ silt_status sl_arrow_builder_new(const silt_env *env, const struct ArrowSchema *
                                  silt_error *err); /* schema is copied */
 void sl_arrow_builder_free(struct sl_arrow_builder *builder);
 struct sl_arrow_builder *sl_arrow_builder_child(struct sl_arrow_builder *builder, size_t index);
-silt_status sl_arrow_append_null(struct sl_arrow_builder *builder, silt_error *err);       /* with null children */
-silt_status sl_arrow_append_i64(struct sl_arrow_builder *builder, int64_t value, silt_error *err);  /* any integer, bool,
+silt_status sl_arrow_append_null(struct sl_arrow_builder *builder, silt_error *err); /* with null children */
+silt_status sl_arrow_append_i64(struct sl_arrow_builder *builder, int64_t value, silt_error *err); /* any integer, bool,
                                                                                       date, timestamp format */
 silt_status sl_arrow_append_f64(struct sl_arrow_builder *builder, double value, silt_error *err);
 silt_status sl_arrow_append_bytes(struct sl_arrow_builder *builder, struct sl_str value, silt_error *err);

@@ -24,9 +24,9 @@ struct sl_buf {
     silt_status status; /* SILT_OK, SILT_ENOMEM or SILT_ELIMIT (max exceeded); appends are ignored after a failure */
 };
 
-void sl_buf_init(struct sl_buf *buf, const silt_env *env); /* max: SL_BUF_DEFAULT_MAX; allocates nothing */
-void sl_buf_release(struct sl_buf *buf);                   /* safe on a zeroed buffer */
-void sl_buf_clear(struct sl_buf *buf);                     /* keeps memory, resets the status */
+void sl_buf_init(struct sl_buf *buf, const silt_env *env);            /* max: SL_BUF_DEFAULT_MAX; allocates nothing */
+void sl_buf_release(struct sl_buf *buf);                              /* safe on a zeroed buffer */
+void sl_buf_clear(struct sl_buf *buf);                                /* keeps memory, resets the status */
 silt_status sl_buf_status(const struct sl_buf *buf, silt_error *err); /* sets err when failed */
 struct sl_str sl_buf_view(const struct sl_buf *buf);
 /* The text, NUL-terminated; "" when empty. Borrowed. */

@@ -36,12 +36,12 @@ void sl_error_position(silt_error *err, size_t position);
 void sl_error_context(silt_error *err, const char *format, ...) SL_PRINTF(2, 3);
 
 /* Returns on failure. Only while the function owns nothing. */
-#define SL_TRY(expression)                                                                                   \
-    do {                                                                                                     \
-        silt_status sl_try_status_ = (expression);                                                           \
-        if (sl_try_status_ != SILT_OK) {                                                                     \
-            return sl_try_status_;                                                                           \
-        }                                                                                                    \
+#define SL_TRY(expression)                         \
+    do {                                           \
+        silt_status sl_try_status_ = (expression); \
+        if (sl_try_status_ != SILT_OK) {           \
+            return sl_try_status_;                 \
+        }                                          \
     } while (0)
 
 #endif

@@ -33,8 +33,8 @@ struct sl_map {
     size_t n_slots;
 };
 
-void sl_map_init(struct sl_map *map, const silt_env *env); /* allocates nothing */
-void sl_map_release(struct sl_map *map);                   /* safe on a zeroed map */
+void sl_map_init(struct sl_map *map, const silt_env *env);                     /* allocates nothing */
+void sl_map_release(struct sl_map *map);                                       /* safe on a zeroed map */
 struct sl_map_entry *sl_map_find(const struct sl_map *map, struct sl_str key); /* NULL if absent */
 /* Finds or inserts (value zeroed, *inserted true). NULL when out of memory. Entries may move on insertion. */
 struct sl_map_entry *sl_map_put(struct sl_map *map, struct sl_str key, bool *inserted);

@@ -42,9 +42,10 @@ struct sl_str sl_str_sub(struct sl_str s, size_t begin, size_t end);
 struct sl_str sl_str_trim(struct sl_str s); /* ASCII white space at both ends */
 
 /* Numbers, whole text, no white space: false if it is anything else or does not fit. */
-bool sl_str_to_i64(struct sl_str s, int64_t *out);   /* optional sign, decimal */
-bool sl_str_to_u64(struct sl_str s, uint64_t *out);  /* digits only */
-bool sl_str_to_f64(struct sl_str s, double *out);    /* decimal floating point; no hex, no inf, no nan; correctly rounded */
+bool sl_str_to_i64(struct sl_str s, int64_t *out);  /* optional sign, decimal */
+bool sl_str_to_u64(struct sl_str s, uint64_t *out); /* digits only */
+bool sl_str_to_f64(struct sl_str s,
+                   double *out); /* decimal floating point; no hex, no inf, no nan; correctly rounded */
 bool sl_str_to_f32(struct sl_str s, float *out);
 
 /* Levenshtein distance for "did you mean", capped: returns cap + 1 when above cap. */

@@ -25,7 +25,7 @@ bool sl_date_parse(struct sl_str text, int32_t *days);
  */
 bool sl_timestamp_parse(struct sl_str text, int64_t *us, bool *has_zone);
 
-void sl_date_format(struct sl_buf *out, int64_t days);                    /* 2020-01-31; years beyond 9999 with + */
+void sl_date_format(struct sl_buf *out, int64_t days); /* 2020-01-31; years beyond 9999 with + */
 /* 2020-01-31T10:20:30.123456; fraction of `digits` digits (3 or 6), or shortest when digits < 0; sep 'T' or ' '. No zone. */
 void sl_timestamp_format(struct sl_buf *out, int64_t us, char sep, int digits);
 

@@ -8,7 +8,12 @@
 
 #include "expr/expr.h"
 
-enum sl_truth { SL_FALSE = 0, SL_TRUE = 1, SL_NULL = 2, SL_UNKNOWN = 3 }; /* NULL: SQL null; UNKNOWN: not decidable here */
+enum sl_truth {
+    SL_FALSE = 0,
+    SL_TRUE = 1,
+    SL_NULL = 2,
+    SL_UNKNOWN = 3
+}; /* NULL: SQL null; UNKNOWN: not decidable here */
 
 /* Gives a column's value; false when it is not known here (then the result is UNKNOWN where it matters). */
 typedef bool (*sl_eval_lookup)(void *ctx, const struct sl_str *path, size_t path_len, silt_value *out);
@@ -20,11 +25,11 @@ enum sl_truth sl_eval_predicate(const struct sl_expr_node *node, sl_eval_lookup 
 /* What is known of a column over all rows of a file. */
 struct sl_bounds {
     bool has_min, has_max;
-    silt_value min, max;     /* every non-null value v: min <= v <= max; max already widened where text was cut */
+    silt_value min, max; /* every non-null value v: min <= v <= max; max already widened where text was cut */
     bool has_null_count;
-    int64_t null_count;      /* with tight bounds; else an upper bound is unknown: has_null_count false */
+    int64_t null_count; /* with tight bounds; else an upper bound is unknown: has_null_count false */
     bool has_row_count;
-    int64_t row_count;       /* physical rows */
+    int64_t row_count; /* physical rows */
 };
 typedef bool (*sl_bounds_lookup)(void *ctx, const struct sl_str *path, size_t path_len, struct sl_bounds *out);
 

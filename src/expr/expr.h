@@ -19,28 +19,28 @@
 enum sl_expr_kind {
     SL_EXPR_LITERAL,
     SL_EXPR_COLUMN,
-    SL_EXPR_COMPARE,   /* op; 2 args */
-    SL_EXPR_AND,       /* n args */
-    SL_EXPR_OR,        /* n args */
-    SL_EXPR_NOT,       /* 1 arg */
-    SL_EXPR_IS_NULL,   /* 1 arg */
+    SL_EXPR_COMPARE, /* op; 2 args */
+    SL_EXPR_AND,     /* n args */
+    SL_EXPR_OR,      /* n args */
+    SL_EXPR_NOT,     /* 1 arg */
+    SL_EXPR_IS_NULL, /* 1 arg */
     SL_EXPR_IS_NOT_NULL,
-    SL_EXPR_IN,        /* args[0] in args[1..] */
-    SL_EXPR_BETWEEN,   /* args[0] between args[1] and args[2] */
-    SL_EXPR_LIKE,      /* args[0] like args[1] (pattern literal, '\' escapes) */
-    SL_EXPR_CAST       /* args[0] as type */
+    SL_EXPR_IN,      /* args[0] in args[1..] */
+    SL_EXPR_BETWEEN, /* args[0] between args[1] and args[2] */
+    SL_EXPR_LIKE,    /* args[0] like args[1] (pattern literal, '\' escapes) */
+    SL_EXPR_CAST     /* args[0] as type */
 };
 
 struct sl_expr_node {
     enum sl_expr_kind kind;
     silt_compare_op op;
-    silt_value value;                 /* LITERAL */
-    const struct sl_str *path;        /* COLUMN: names from the top */
+    silt_value value;          /* LITERAL */
+    const struct sl_str *path; /* COLUMN: names from the top */
     size_t path_len;
-    const struct silt_type *type;     /* CAST target; COLUMN: its type if resolved, else NULL */
+    const struct silt_type *type; /* CAST target; COLUMN: its type if resolved, else NULL */
     const struct sl_expr_node *const *args;
     size_t n_args;
-    size_t position;                  /* byte offset in the parsed text */
+    size_t position; /* byte offset in the parsed text */
 };
 
 struct silt_expr {

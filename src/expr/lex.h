@@ -28,7 +28,7 @@ struct sl_lexer {
     struct sl_arena *arena; /* decoded text goes here */
     struct sl_str input;    /* valid UTF-8 */
     size_t pos;
-    struct sl_token token;    /* the current one */
+    struct sl_token token; /* the current one */
     silt_error *err;
 };
 
@@ -41,7 +41,7 @@ silt_status sl_lexer_seek(struct sl_lexer *lexer, size_t pos);
 /* The token after the current one, without moving. */
 silt_status sl_lexer_peek(const struct sl_lexer *lexer, struct sl_token *out);
 
-bool sl_token_is_word(const struct sl_token *token, const char *word);     /* ignoring case */
+bool sl_token_is_word(const struct sl_token *token, const char *word); /* ignoring case */
 bool sl_token_is_symbol(const struct sl_token *token, const char *symbol);
 
 /* SILT_ESYNTAX: "expected …, found …" with the position. */

@@ -49,7 +49,7 @@ size_t sl_json_count(const sl_json *value); /* members or elements */
 /* Typed reading: false if the value is of another kind or does not fit. */
 bool sl_json_to_str(const sl_json *value, struct sl_str *out);
 bool sl_json_to_bool(const sl_json *value, bool *out);
-bool sl_json_to_i64(const sl_json *value, int64_t *out);       /* integers, also written as 5.0 or 5e3 */
+bool sl_json_to_i64(const sl_json *value, int64_t *out); /* integers, also written as 5.0 or 5e3 */
 bool sl_json_to_f64(const sl_json *value, double *out);
 bool sl_json_to_number_text(const sl_json *value, struct sl_str *out); /* as written */
 

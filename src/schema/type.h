@@ -22,7 +22,8 @@
 struct sl_field_meta {
     struct sl_str key;
     struct sl_str json;
-    struct sl_str text; /* the value without quotes and escapes if it is a string, else absent; set when a schema is built */
+    struct sl_str
+        text; /* the value without quotes and escapes if it is a string, else absent; set when a schema is built */
 };
 
 struct silt_field {
@@ -37,12 +38,12 @@ struct silt_type {
     silt_type_kind kind;
     uint8_t precision;
     uint8_t scale;
-    bool contains_null;             /* array elements, map values */
-    struct silt_field *fields;      /* struct */
+    bool contains_null;        /* array elements, map values */
+    struct silt_field *fields; /* struct */
     size_t n_fields;
     const struct silt_type *element; /* array element, map value */
     const struct silt_type *key;     /* map key */
-    struct sl_str json;             /* primitive name as written if it is kept verbatim (e.g. a collated string), else absent */
+    struct sl_str json; /* primitive name as written if it is kept verbatim (e.g. a collated string), else absent */
 };
 
 struct silt_schema {
@@ -65,9 +66,13 @@ bool sl_type_equal(const struct silt_type *a, const struct silt_type *b, bool co
 bool sl_type_is_nested(const struct silt_type *type);
 /* Type names as in Delta's JSON for primitives ("decimal(10,2)"), Spark's SQL for nested ones ("struct<a:int>"). */
 const char *sl_type_kind_name(silt_type_kind kind); /* "bigint", "struct"; static text for messages */
-void sl_type_print(struct sl_buf *out, const struct silt_type *type);      /* simpleString of Spark: bigint, int, string, struct<a:int,b:array<string>> */
-void sl_type_print_sql(struct sl_buf *out, const struct silt_type *type);  /* Spark DDL: BIGINT, INT, STRING, STRUCT<a: INT> */
-void sl_type_print_duckdb(struct sl_buf *out, const struct silt_type *type); /* DuckDB's: TIMESTAMPTZ, STRUCT("a" INTEGER) */
+void sl_type_print(
+    struct sl_buf *out,
+    const struct silt_type *type); /* simpleString of Spark: bigint, int, string, struct<a:int,b:array<string>> */
+void sl_type_print_sql(struct sl_buf *out,
+                       const struct silt_type *type); /* Spark DDL: BIGINT, INT, STRING, STRUCT<a: INT> */
+void sl_type_print_duckdb(struct sl_buf *out,
+                          const struct silt_type *type); /* DuckDB's: TIMESTAMPTZ, STRUCT("a" INTEGER) */
 void sl_type_print_json(struct sl_buf *out, const struct silt_type *type); /* Delta's JSON, names in quotes */
 
 /* Field look-up ignoring case; NULL if absent. *index optional. */

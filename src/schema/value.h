@@ -57,7 +57,8 @@ silt_status sl_partition_value_format(struct sl_buf *out, const silt_value *v, s
  */
 struct sl_json_writer;
 struct yyjson_val;
-bool sl_stats_value_write(struct sl_json_writer *w, const silt_value *v); /* false: not representable, nothing written */
+bool sl_stats_value_write(struct sl_json_writer *w,
+                          const silt_value *v); /* false: not representable, nothing written */
 bool sl_stats_value_read(struct sl_arena *arena, const struct yyjson_val *json, const struct silt_type *type,
                          silt_value *out);
 
@@ -69,8 +70,8 @@ bool sl_float_parse_java(struct sl_str text, bool is_float, double *out);
 bool sl_int_fits(silt_type_kind kind, int64_t v);
 
 /* Text of a value for people and for SQL. */
-void sl_value_print(struct sl_buf *out, const silt_value *v);      /* plain: 2020-01-01 00:00:00 */
-void sl_value_print_sql(struct sl_buf *out, const silt_value *v);  /* Spark literal: DATE '2020-01-01', 'it\'s', X'00' */
+void sl_value_print(struct sl_buf *out, const silt_value *v);     /* plain: 2020-01-01 00:00:00 */
+void sl_value_print_sql(struct sl_buf *out, const silt_value *v); /* Spark literal: DATE '2020-01-01', 'it\'s', X'00' */
 void sl_value_print_duckdb(struct sl_buf *out, const silt_value *v); /* DuckDB literal with exact type */
 
 /* One cell of an Arrow array of a flat type. False for nested arrays or a format that has no scalar. Borrows from the array. */
