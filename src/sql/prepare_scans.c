@@ -209,8 +209,9 @@ static silt_status is_ours(struct sl_prepare *prepare, const struct sl_table_ref
     if (status == SILT_OK) {
         status = sl_session_is_table(prepare->session, prepare->call, uri, out, err);
     }
-    if (status == SILT_EINVALID || status == SILT_EUNSUPPORTED || status == SILT_EIO || status == SILT_EACCESS) {
-        silt_error_reset(err); /* no place where a table of ours could be: the data plane says what it is */
+    if (status == SILT_EINVALID || status == SILT_EUNSUPPORTED) {
+        /* No place where a table of ours could be: the data plane says what it is. A store that fails is no such answer. */
+        silt_error_reset(err);
         status = SILT_OK;
         *out = false;
     }
