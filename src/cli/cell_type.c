@@ -256,3 +256,17 @@ bool sl_cell_type_is_number(const struct sl_cell_type *type)
     default: return false;
     }
 }
+
+bool sl_cell_type_is_short(const struct sl_cell_type *type)
+{
+    switch (type->kind) {
+    case SL_CELL_BOOL:
+    case SL_CELL_DATE32:
+    case SL_CELL_DATE64:
+    case SL_CELL_TIME:
+    case SL_CELL_TIMESTAMP: return true;
+    case SL_CELL_DICTIONARY:
+    case SL_CELL_RUN_END: return sl_cell_type_is_short(&type->children[1]);
+    default: return sl_cell_type_is_number(type);
+    }
+}

@@ -63,5 +63,7 @@ silt_status sl_cell_type_read(struct sl_arena *arena, const struct ArrowSchema *
                               silt_error *err);
 /* Printed as a number: aligned to the right. */
 bool sl_cell_type_is_number(const struct sl_cell_type *type);
+/* A number, a truth value or a time: short, and of no use when it is cut. */
+bool sl_cell_type_is_short(const struct sl_cell_type *type);
 
 #endif

@@ -3,6 +3,7 @@
  */
 #include "cli/commands.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -113,8 +114,10 @@ static silt_status table_exists(struct sl_cli *cli, const struct sl_table_arg *a
     if (status == SILT_ENOTTABLE && cli->args.create) {
         silt_error_reset(err);
         status = SILT_OK;
-    } else if (status == SILT_ENOTTABLE && err->hint[0] == '\0') {
-        sl_error_hint(err, "--create creates the table");
+    } else if (status == SILT_ENOTTABLE) {
+        char near[SILT_ERROR_HINT_SIZE];
+        (void)snprintf(near, sizeof(near), "%s", err->hint);
+        sl_error_hint(err, "%s%s--create creates the table", near, near[0] != '\0' ? " else " : "");
     }
     return status;
 }

@@ -16,7 +16,7 @@
 
 static silt_status fail_input(silt_error *err, int errnum, const char *path)
 {
-    const silt_status status = sl_fail_errno(err, errnum, "reading", path);
+    const silt_status status = sl_fail_errno(err, errnum, "read", path);
     /* a text of statements is no store of tables: a plain failure */
     return status == SILT_ENOTFOUND ? status : sl_fail(err, SILT_EINVALID, NULL, "%s cannot be read", path);
 }

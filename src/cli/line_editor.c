@@ -1,10 +1,12 @@
 /*
- * A thin layer over libedit; see line_editor.h. Ctrl-C is taken from the terminal driver while a line is edited, so that it is a key like
- * others and no signal can arrive at the wrong moment.
+ * A thin layer over libedit; see line_editor.h. While a line is edited the terminal makes no signals: Ctrl-C is a key like others, and
+ * nothing is interrupted at the wrong moment.
  */
 #include "cli/line_editor.h"
 
+#include <errno.h>
 #include <histedit.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,6 +63,15 @@ static unsigned char on_cancel(EditLine *el, int key)
     (void)el_get(el, EL_CLIENTDATA, &editor);
     editor->cancelled = true;
     return CC_NEWLINE;
+}
+
+static unsigned char on_suspend(EditLine *el, int key)
+{
+    (void)key;
+    (void)el_set(el, EL_PREP_TERM, 0);
+    (void)raise(SIGTSTP); /* goes on here when the program is continued */
+    (void)el_set(el, EL_PREP_TERM, 1);
+    return CC_REDISPLAY;
 }
 
 /* Bytes that all words have in common at their beginning. */
@@ -167,12 +178,14 @@ static void configure(struct sl_line_editor *editor)
     (void)el_set(el, EL_EDITOR, "emacs");
     (void)el_set(el, EL_HIST, history, editor->history);
     (void)el_set(el, EL_ADDFN, "silt-cancel", "forget the line", on_cancel);
+    (void)el_set(el, EL_ADDFN, "silt-suspend", "stop the program", on_suspend);
     (void)el_set(el, EL_ADDFN, "silt-complete", "complete the word", on_complete);
     (void)el_set(el, EL_BIND, "^I", "silt-complete", NULL);
     (void)el_set(el, EL_BIND, "^R", "em-inc-search-prev", NULL);
     (void)el_set(el, EL_BIND, "\\e[3~", "ed-delete-next-char", NULL);
-    (void)el_set(el, EL_SETTY, "-d", "intr=", NULL);
+    (void)el_set(el, EL_SETTY, "-d", "-isig", NULL);
     (void)el_set(el, EL_BIND, "^C", "silt-cancel", NULL);
+    (void)el_set(el, EL_BIND, "^Z", "silt-suspend", NULL);
 }
 
 silt_status sl_line_editor_open(const silt_env *env, const struct sl_line_editor_options *options,
@@ -228,9 +241,10 @@ enum sl_line_end sl_line_editor_read(struct sl_line_editor *editor, const char *
     int len = 0;
     editor->prompt = prompt;
     editor->cancelled = false;
+    errno = 0;
     const char *text = el_gets(editor->el, &len);
     editor->prompt = "";
-    if (editor->cancelled) {
+    if (editor->cancelled || (text == NULL && errno == EINTR)) {
         (void)fputs("^C\n", stdout);
         (void)fflush(stdout);
         return SL_LINE_CANCEL;

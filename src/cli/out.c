@@ -50,7 +50,7 @@ silt_status sl_out_open_file(struct sl_out *out, struct sl_arena *arena, const c
     }
     const int fd = in_place ? open(name, O_WRONLY | O_CLOEXEC) : mkstemp(name);
     if (fd < 0) {
-        const silt_status status = fail_output(err, errno, "opening", path);
+        const silt_status status = fail_output(err, errno, "open", path);
         sl_error_hint(err, "--output names the file to write the result to");
         return status;
     }
@@ -108,14 +108,14 @@ silt_status sl_out_close(struct sl_out *out, bool keep, silt_error *err)
     sl_out_flush(out);
     status = sl_buf_status(&out->buf, err);
     if (status == SILT_OK && out->write_errno != 0 && !sl_out_is_abandoned(out)) {
-        status = fail_output(err, out->write_errno, "writing", out->path != NULL ? out->path : "the result");
+        status = fail_output(err, out->write_errno, "write", out->path != NULL ? out->path : "the result");
     }
     if (out->path != NULL && close(out->fd) != 0 && status == SILT_OK) {
-        status = fail_output(err, errno, "writing", out->path);
+        status = fail_output(err, errno, "write", out->path);
     }
     if (out->temp_path != NULL) {
         if (status == SILT_OK && keep && rename(out->temp_path, out->path) != 0) {
-            status = fail_output(err, errno, "renaming to", out->path);
+            status = fail_output(err, errno, "rename the result to", out->path);
         }
         if (status != SILT_OK || !keep) {
             (void)unlink(out->temp_path); /* there is no better place to report that it stays */

@@ -25,7 +25,7 @@ static silt_status make_temp(struct sl_cli *cli, char **path, silt_error *err)
     }
     const int fd = mkstemp(*path);
     if (fd < 0) {
-        return sl_fail_errno(err, errno, "creating", *path);
+        return sl_fail_errno(err, errno, "create", *path);
     }
     (void)close(fd); /* only its name is needed */
     return SILT_OK;
@@ -34,14 +34,14 @@ static silt_status make_temp(struct sl_cli *cli, char **path, silt_error *err)
 static silt_status copy_out(struct sl_cli *cli, const char *path, silt_error *err)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    silt_status status = fd < 0 ? sl_fail_errno(err, errno, "reading", path) : SILT_OK;
+    silt_status status = fd < 0 ? sl_fail_errno(err, errno, "read", path) : SILT_OK;
     ssize_t n = 1;
 
     while (status == SILT_OK && n > 0 && !sl_out_is_broken(&cli->out)) {
         char *room = sl_buf_reserve(&cli->out.buf, CHUNK);
         n = room != NULL ? read(fd, room, CHUNK) : 0;
         if (n < 0 && errno != EINTR) {
-            status = sl_fail_errno(err, errno, "reading", path);
+            status = sl_fail_errno(err, errno, "read", path);
         }
         cli->out.buf.len += n > 0 ? (size_t)n : 0;
         n = n < 0 ? 1 : n; /* interrupted: again */

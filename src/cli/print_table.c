@@ -38,6 +38,7 @@ static silt_status table_begin(struct sl_print *print, silt_error *err)
         struct sl_layout_column *column = &table->layout.columns[i];
         column->name = sl_text_displayable(&print->arena, print->columns[i].name);
         column->to_right = sl_cell_type_is_number(&print->columns[i]);
+        column->is_rigid = sl_cell_type_is_short(&print->columns[i]);
         sl_layout_note(column, column->name, true);
     }
     return SILT_OK;

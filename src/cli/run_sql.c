@@ -3,12 +3,14 @@
  */
 #include "cli/run_sql.h"
 
+#include <string.h>
+
 #include "base/arrow.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "cli/print.h"
 #include "cli/report_error.h"
-#include "cli/signals.h"
+#include "cli/warehouse.h"
 
 /* Where an error stands in what the user wrote; one outside of it has no place to show. */
 static void place_error(silt_error *err, struct sl_str text, struct sl_str shown)
@@ -18,7 +20,28 @@ static void place_error(silt_error *err, struct sl_str text, struct sl_str shown
         return;
     }
     const int64_t offset = (int64_t)err->position - (shown.ptr - text.ptr);
-    err->position = offset >= 0 && (size_t)offset <= shown.len ? (int32_t)offset : -1;
+    const int64_t len = (int64_t)shown.len;
+    /* what is missing at the end of the user's part is noticed at what was put behind it */
+    err->position = offset < 0 || offset > len + 2 ? -1 : (int32_t)(offset < len ? offset : len);
+}
+
+/* A name of the warehouse that is like the unknown one at the error's place. */
+static void hint_table(struct sl_cli *cli, struct sl_str shown, silt_error *err)
+{
+    static const char ends_name[] = " \t\r\n,;()";
+    if (strcmp(err->code_name, "TABLE_OR_VIEW_NOT_FOUND") != 0 || err->hint[0] != '\0' || err->position < 0) {
+        return;
+    }
+    const size_t begin = (size_t)err->position;
+    size_t end = begin;
+    while (end < shown.len && strchr(ends_name, shown.ptr[end]) == NULL) {
+        end++;
+    }
+    const char *typed = sl_arena_strdup(&cli->arena, sl_str_sub(shown, begin, end));
+    const char *near = typed != NULL ? sl_warehouse_suggest(cli, typed) : NULL;
+    if (near != NULL) {
+        sl_error_hint(err, "did you mean %s?", near);
+    }
 }
 
 static void show_time(struct sl_cli *cli, const silt_result *result, int64_t begin_us)
@@ -94,6 +117,8 @@ int sl_run_sql(struct sl_cli *cli, struct sl_str text, const struct sl_run_sql *
         place_error(&err, text, options->shown);
         if (options->table != NULL) {
             sl_table_arg_hint(cli, options->table, &err);
+        } else {
+            hint_table(cli, options->shown, &err);
         }
         const int failed = sl_report_error(cli, &err, options->shown);
         code = code == SL_EXIT_DONE ? failed : code;

@@ -4,28 +4,17 @@
 #include "cli/sql_text.h"
 
 #include "base/error.h"
+#include "base/quote.h"
 #include "silt/session.h"
-
-static void put_quoted(struct sl_buf *out, struct sl_str text, char quote)
-{
-    sl_buf_put_char(out, quote);
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == quote) {
-            sl_buf_put_char(out, quote);
-        }
-        sl_buf_put_char(out, text.ptr[i]);
-    }
-    sl_buf_put_char(out, quote);
-}
 
 void sl_sql_put_name(struct sl_buf *out, struct sl_str name)
 {
-    put_quoted(out, name, '`');
+    sl_quote_put(out, name, '`');
 }
 
 void sl_sql_put_string(struct sl_buf *out, struct sl_str text)
 {
-    put_quoted(out, text, '\'');
+    sl_quote_put(out, text, '\'');
 }
 
 silt_status sl_sql_put_names(struct sl_buf *out, const char *option, const char *list, silt_error *err)

@@ -55,12 +55,12 @@ bool sl_layout_fits(const struct sl_layout *layout)
     return line_width(layout) <= layout->total;
 }
 
-static struct sl_layout_column *widest_column(const struct sl_layout *layout)
+static struct sl_layout_column *widest_column(const struct sl_layout *layout, bool rigid)
 {
     struct sl_layout_column *widest = NULL;
     for (size_t i = 0; i < layout->n_columns; i++) {
         struct sl_layout_column *column = &layout->columns[i];
-        if (!column->is_hidden && (widest == NULL || column->width > widest->width)) {
+        if (!column->is_hidden && column->is_rigid == rigid && (widest == NULL || column->width > widest->width)) {
             widest = column;
         }
     }
@@ -81,8 +81,9 @@ static size_t least_line_width(const struct sl_layout *layout)
 {
     size_t sum = 1;
     for (size_t i = 0; i < layout->n_columns; i++) {
-        const size_t width = layout->columns[i].width;
-        sum += layout->columns[i].is_hidden ? 0 : (width < LEAST_WIDTH ? width : LEAST_WIDTH) + BORDER;
+        const struct sl_layout_column *column = &layout->columns[i];
+        const bool may_cut = !column->is_rigid && column->width > LEAST_WIDTH;
+        sum += column->is_hidden ? 0 : (may_cut ? LEAST_WIDTH : column->width) + BORDER;
     }
     return sum;
 }
@@ -108,7 +109,10 @@ void sl_layout_fit(struct sl_layout *layout)
         layout->columns[i].is_hidden = layout->columns[i].is_hidden || count_shown(layout) > 1;
     }
     while (!sl_layout_fits(layout)) {
-        struct sl_layout_column *widest = widest_column(layout);
+        struct sl_layout_column *widest = widest_column(layout, false);
+        if (widest == NULL || widest->width <= 1) {
+            widest = widest_column(layout, true);
+        }
         if (widest == NULL || widest->width <= 1) {
             return; /* a terminal of a few cells */
         }

@@ -16,6 +16,7 @@ struct sl_layout_column {
     size_t width;   /* cells */
     bool to_right;  /* numbers */
     bool has_value; /* something else than nulls was seen */
+    bool is_rigid;  /* of no use when cut: numbers and times */
     bool is_hidden;
 };
 
