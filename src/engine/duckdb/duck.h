@@ -72,6 +72,7 @@ struct sl_dataplane {
     struct sl_duck_parts *parts;                     /* guarded by lock */
     uint64_t decimals[SL_DECIMAL_MAX_PRECISION + 1]; /* guarded by lock; bit s of [p]: decimal(p,s) has its function */
     struct sl_duck_rows_source *rows;                /* guarded by lock */
+    struct sl_duck_texts *texts;                     /* guarded by lock */
     uint64_t next_id;                                /* guarded by lock */
     struct sl_duck_footers footers;                  /* guarded by lock */
     struct sl_duck_watcher watcher;
@@ -249,7 +250,21 @@ silt_status sl_duck_parts_put(struct sl_duck_conn *conn, struct sl_buf *sql, con
 /* Registers the functions in a database that was just opened. */
 bool sl_duck_parts_register(struct sl_dataplane *dp, duckdb_connection handle);
 
-/* ---- duck_text.c: silt_partition_text(any): partition values as the log spells them ---- */
+/* ---- duck_text.c: silt_partition_text(any, id): partition values as the log spells them ---- */
+
+/* Texts too long to name a folder, of one write, registered under an id that SQL text names. Owned by the write. */
+struct sl_duck_texts {
+    struct sl_dataplane *dp;
+    struct sl_duck_texts *next; /* this and all below: guarded by dp->lock */
+    uint64_t id;
+    struct sl_arena arena;
+    struct sl_map keys;  /* text → its number */
+    struct sl_vec texts; /* struct sl_str, by number */
+};
+void sl_duck_texts_open(struct sl_dataplane *dp, struct sl_duck_texts *texts);
+void sl_duck_texts_close(struct sl_duck_texts *texts); /* safe on a zeroed one */
+/* The text that a result of the function stands for; absent if it is none. */
+struct sl_str sl_duck_texts_find(struct sl_duck_texts *texts, struct sl_str result);
 bool sl_duck_text_register(struct sl_dataplane *dp, duckdb_connection handle);
 
 /* ---- duck_scan.c ---- */

@@ -91,8 +91,13 @@ static silt_status take_partition(struct sl_duck_writing *w, duckdb_vector keys,
     }
     for (size_t i = 0; i < n; i++) {
         const struct silt_field *field = &w->request->schema->root.fields[w->partition_index[i]];
-        const struct sl_str text = partition_text(keys, row, i);
-        if (text.ptr != NULL) {
+        const struct sl_str key = partition_text(keys, row, i);
+        if (key.ptr != NULL) {
+            const struct sl_str text = sl_duck_texts_find(&w->texts, key);
+            if (text.ptr == NULL) {
+                return sl_fail(err, SILT_EENGINE, NULL,
+                               "DuckDB's COPY gave back a partition value that was not written");
+            }
             file->partition_texts[i] = sl_arena_copy(&w->arena, text);
             if (file->partition_texts[i].ptr == NULL) {
                 return sl_fail_nomem(err);
@@ -230,7 +235,8 @@ static silt_status put_column(struct sl_duck_writing *w, struct sl_buf *sql, siz
         const bool text = field->type->kind == SILT_TYPE_STRING || field->type->kind == SILT_TYPE_BINARY;
         sl_buf_put_c(sql, text ? "NULLIF(silt_partition_text(" : "silt_partition_text(");
         sl_buf_put_str(sql, sl_buf_view(&value));
-        sl_buf_put_c(sql, text ? "), '') AS " : ") AS ");
+        sl_buf_printf(sql, ", %llu::UBIGINT)", (unsigned long long)w->texts.id);
+        sl_buf_put_c(sql, text ? ", '') AS " : " AS ");
         sl_buf_printf(sql, "silt_p%zu", part);
     }
     sl_buf_release(&value);

@@ -1,6 +1,9 @@
 /*
- * silt_partition_text(value): a partition value as the log spells it, as a C function, so that what a file is grouped by is
+ * silt_partition_text(value, id): a partition value as the log spells it, as a C function, so that what a file is grouped by is
  * exactly what its add action says. NULL stays NULL. Runs on DuckDB's threads.
+ *
+ * DuckDB names a folder after the text, and a folder's name has at most 255 bytes: a longer text, and one that looks like a
+ * number of ours, is kept with the write that has the id, and the function gives "~number" for it.
  *
  * PROTOCOL: Partition Value Serialization.
  */
@@ -8,6 +11,10 @@
 
 #include "base/error.h"
 #include "schema/value.h"
+
+#define KEPT '~'
+/* DuckDB writes up to three bytes for one, behind the column's name. */
+#define LONGEST 64
 
 static silt_value text_value(silt_type_kind kind, void *data, idx_t row)
 {
@@ -50,9 +57,107 @@ static bool read_value(duckdb_logical_type type, void *data, idx_t row, silt_val
     }
 }
 
+/* ---- texts that are kept ---- */
+
+void sl_duck_texts_open(struct sl_dataplane *dp, struct sl_duck_texts *texts)
+{
+    *texts = (struct sl_duck_texts){.dp = dp, .id = sl_duck_next_id(dp)};
+    sl_arena_init(&texts->arena, dp->env);
+    sl_map_init(&texts->keys, dp->env);
+    sl_vec_init(&texts->texts, dp->env, sizeof(struct sl_str));
+    pthread_mutex_lock(&dp->lock);
+    texts->next = dp->texts;
+    dp->texts = texts;
+    pthread_mutex_unlock(&dp->lock);
+}
+
+void sl_duck_texts_close(struct sl_duck_texts *texts)
+{
+    struct sl_dataplane *dp = texts->dp;
+    if (dp == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&dp->lock);
+    struct sl_duck_texts **link = &dp->texts;
+    while (*link != NULL && *link != texts) {
+        link = &(*link)->next;
+    }
+    if (*link != NULL) {
+        *link = texts->next;
+    }
+    pthread_mutex_unlock(&dp->lock);
+    sl_vec_release(&texts->texts);
+    sl_map_release(&texts->keys);
+    sl_arena_release(&texts->arena);
+    texts->dp = NULL;
+}
+
+struct sl_str sl_duck_texts_find(struct sl_duck_texts *texts, struct sl_str result)
+{
+    int64_t number = -1;
+    struct sl_str found = {NULL, 0};
+    if (result.len == 0 || result.ptr[0] != KEPT) {
+        return result;
+    }
+    pthread_mutex_lock(&texts->dp->lock);
+    if (sl_str_to_i64(sl_str_sub(result, 1, result.len), &number) && number >= 0 && (size_t)number < texts->texts.len) {
+        found = *(struct sl_str *)sl_vec_at(&texts->texts, (size_t)number);
+    }
+    pthread_mutex_unlock(&texts->dp->lock);
+    return found;
+}
+
+/* The number of a text among those of a write. dp->lock is held. */
+static silt_status number_of(struct sl_duck_texts *texts, struct sl_str text, uint64_t *out, silt_error *err)
+{
+    if (texts == NULL) {
+        return sl_fail(err, SILT_EENGINE, NULL, "silt_partition_text belongs to a write that has ended");
+    }
+    const struct sl_map_entry *known = sl_map_find(&texts->keys, text);
+    if (known != NULL) {
+        *out = known->value.u64;
+        return SILT_OK;
+    }
+    const struct sl_str copy = sl_arena_copy(&texts->arena, text);
+    struct sl_str *slot = copy.ptr != NULL ? sl_vec_push(&texts->texts) : NULL;
+    bool inserted = false;
+    struct sl_map_entry *entry = slot != NULL ? sl_map_put(&texts->keys, copy, &inserted) : NULL;
+    if (entry == NULL) {
+        return sl_fail_nomem(err);
+    }
+    *slot = copy;
+    entry->value.u64 = texts->texts.len - 1;
+    *out = entry->value.u64;
+    return SILT_OK;
+}
+
+/* Puts "~number" in the place of a text that must not name a folder. */
+static silt_status keep_long(struct sl_dataplane *dp, uint64_t id, struct sl_buf *text, silt_error *err)
+{
+    uint64_t number = 0;
+    if (text->len == 0 || (text->len <= LONGEST && sl_buf_view(text).ptr[0] != KEPT)) {
+        return SILT_OK;
+    }
+    pthread_mutex_lock(&dp->lock);
+    struct sl_duck_texts *texts = dp->texts;
+    while (texts != NULL && texts->id != id) {
+        texts = texts->next;
+    }
+    const silt_status status = number_of(texts, sl_buf_view(text), &number, err);
+    pthread_mutex_unlock(&dp->lock);
+    SL_TRY(status);
+    sl_buf_clear(text);
+    sl_buf_put_char(text, KEPT);
+    sl_buf_put_u64(text, number);
+    return sl_buf_status(text, err);
+}
+
+/* ---- the function ---- */
+
 static void give_text(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
-    const struct sl_dataplane *dp = duckdb_scalar_function_get_extra_info(info);
+    struct sl_dataplane *dp = duckdb_scalar_function_get_extra_info(info);
+    const uint64_t *ids = duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 1));
     duckdb_vector vector = duckdb_data_chunk_get_vector(input, 0);
     duckdb_logical_type type = duckdb_vector_get_column_type(vector);
     void *data = duckdb_vector_get_data(vector);
@@ -71,7 +176,8 @@ static void give_text(duckdb_function_info info, duckdb_data_chunk input, duckdb
         sl_buf_clear(&text);
         if (!read_value(type, data, row, &value)) {
             sl_fail(&err, SILT_ESCHEMA, NULL, "a column of this type cannot partition a table");
-        } else if (sl_partition_value_format(&text, &value, &err) == SILT_OK && sl_buf_status(&text, &err) == SILT_OK) {
+        } else if (sl_partition_value_format(&text, &value, &err) == SILT_OK && sl_buf_status(&text, &err) == SILT_OK &&
+                   keep_long(dp, ids[row], &text, &err) == SILT_OK) {
             duckdb_vector_assign_string_element_len(output, row, sl_buf_cstr(&text), text.len);
         }
     }
@@ -88,11 +194,14 @@ bool sl_duck_text_register(struct sl_dataplane *dp, duckdb_connection handle)
     duckdb_logical_type any = duckdb_create_logical_type(DUCKDB_TYPE_ANY);
     duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
     duckdb_scalar_function_set_name(function, "silt_partition_text");
+    duckdb_logical_type number = duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT);
     duckdb_scalar_function_add_parameter(function, any);
+    duckdb_scalar_function_add_parameter(function, number);
     duckdb_scalar_function_set_return_type(function, text);
     duckdb_scalar_function_set_extra_info(function, dp, NULL);
     duckdb_scalar_function_set_function(function, give_text);
     const bool fine = duckdb_register_scalar_function(handle, function) == DuckDBSuccess;
+    duckdb_destroy_logical_type(&number);
     duckdb_destroy_logical_type(&any);
     duckdb_destroy_logical_type(&text);
     duckdb_destroy_scalar_function(&function);

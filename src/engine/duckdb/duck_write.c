@@ -75,6 +75,7 @@ static silt_status begin(struct sl_dataplane *dp, const silt_call *call, const s
     SL_TRY(check_request(request, err));
     SL_TRY(find_partition_columns(w, err));
     SL_TRY(sl_duck_connect(dp, &w->conn, err));
+    sl_duck_texts_open(dp, &w->texts);
     return open_stage(w, err);
 }
 
@@ -82,6 +83,7 @@ static void end(struct sl_dataplane *dp, struct sl_duck_writing *w)
 {
     sl_duck_remove_dir(dp, w->stage);
     sl_duck_disconnect(&w->conn);
+    sl_duck_texts_close(&w->texts);
     sl_vec_release(&w->files);
     sl_arena_release(&w->arena);
 }

@@ -26,11 +26,12 @@ struct sl_duck_writing {
     const silt_call *call;
     const silt_parquet_write *request;
     struct sl_arena arena;
-    size_t *partition_index; /* [partition column] place in the schema */
-    bool *is_partition;      /* [column of the schema] */
-    char *stage;             /* the staging folder */
-    struct sl_vec files;     /* struct sl_duck_staged */
-    bool splitting;          /* COPY answers are about pieces, whose partition is known */
+    size_t *partition_index;    /* [partition column] place in the schema */
+    bool *is_partition;         /* [column of the schema] */
+    char *stage;                /* the staging folder */
+    struct sl_vec files;        /* struct sl_duck_staged */
+    struct sl_duck_texts texts; /* of partition values */
+    bool splitting;             /* COPY answers are about pieces, whose partition is known */
 };
 
 /* What is written: the text of a query. */
