@@ -44,9 +44,19 @@ struct sl_str sl_str_trim(struct sl_str s); /* ASCII white space at both ends */
 /* Numbers, whole text, no white space: false if it is anything else or does not fit. */
 bool sl_str_to_i64(struct sl_str s, int64_t *out);  /* optional sign, decimal */
 bool sl_str_to_u64(struct sl_str s, uint64_t *out); /* digits only */
-bool sl_str_to_f64(struct sl_str s,
-                   double *out); /* decimal floating point; no hex, no inf, no nan; correctly rounded */
+/* Decimal floating point, correctly rounded; no hex, no inf, no nan. */
+bool sl_str_to_f64(struct sl_str s, double *out);
 bool sl_str_to_f32(struct sl_str s, float *out);
+
+/* The value of a hex digit, -1 for any other character. */
+static inline int sl_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    const char lower = (char)(c | 0x20);
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
 
 /* Levenshtein distance for "did you mean", capped: returns cap + 1 when above cap. */
 size_t sl_str_distance(struct sl_str a, struct sl_str b, size_t cap);

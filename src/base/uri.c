@@ -84,21 +84,6 @@ void sl_uri_encode_path(struct sl_buf *out, struct sl_str path)
     }
 }
 
-/* Value of a hexadecimal digit, -1 for anything else. */
-static int hex_value(char c)
-{
-    if (is_digit(c)) {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    if (c >= 'A' && c <= 'F') {
-        return c - 'A' + 10;
-    }
-    return -1;
-}
-
 silt_status sl_uri_decode(struct sl_arena *arena, struct sl_str text, struct sl_str *out, silt_error *err)
 {
     *out = (struct sl_str){NULL, 0};
@@ -110,8 +95,8 @@ silt_status sl_uri_decode(struct sl_arena *arena, struct sl_str text, struct sl_
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
         if (c == '%') {
-            const int high = i + 2 < text.len ? hex_value(text.ptr[i + 1]) : -1;
-            const int low = i + 2 < text.len ? hex_value(text.ptr[i + 2]) : -1;
+            const int high = i + 2 < text.len ? sl_hex_digit(text.ptr[i + 1]) : -1;
+            const int low = i + 2 < text.len ? sl_hex_digit(text.ptr[i + 2]) : -1;
             if (high < 0 || low < 0) {
                 return sl_fail(err, SILT_ECORRUPT, NULL,
                                "path '%.*s' has a broken escape at byte %zu, expected %% and two hexadecimal digits",

@@ -11,9 +11,9 @@
 enum sl_truth {
     SL_FALSE = 0,
     SL_TRUE = 1,
-    SL_NULL = 2,
-    SL_UNKNOWN = 3
-}; /* NULL: SQL null; UNKNOWN: not decidable here */
+    SL_NULL = 2,   /* SQL null */
+    SL_UNKNOWN = 3 /* not decidable here */
+};
 
 /* Gives a column's value; false when it is not known here (then the result is UNKNOWN where it matters). */
 typedef bool (*sl_eval_lookup)(void *ctx, const struct sl_str *path, size_t path_len, silt_value *out);

@@ -6,8 +6,8 @@
  * does. Pure; any thread.
  */
 #include "base/error.h"
+#include "base/quote.h"
 #include "expr/expr.h"
-#include "schema/ident.h"
 
 struct printer {
     struct sl_buf *out;
@@ -37,7 +37,7 @@ static void print_column(const struct printer *p, const struct sl_expr_node *nod
     }
     for (size_t i = 0; i < node->path_len; i++) {
         put(p, i > 0 ? ")." : "");
-        sl_ident_print_double(p->out, node->path[i]);
+        sl_quote_put(p->out, node->path[i], '"');
     }
 }
 

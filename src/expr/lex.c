@@ -91,21 +91,12 @@ static silt_status skip_blank(struct sl_lexer *lexer)
     return SILT_OK;
 }
 
-static int hex_value(char c)
-{
-    if (is_digit(c)) {
-        return c - '0';
-    }
-    const char lower = (char)(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 /* n hexadecimal digits at pos; false if there are fewer. */
 static bool read_hex(const struct sl_lexer *lexer, size_t pos, size_t n, uint32_t *out)
 {
     *out = 0;
     for (size_t i = 0; i < n; i++) {
-        const int digit = hex_value(at(lexer, pos + i));
+        const int digit = sl_hex_digit(at(lexer, pos + i));
         if (digit < 0) {
             return false;
         }

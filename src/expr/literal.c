@@ -96,15 +96,6 @@ bool sl_literal_number(struct sl_str text, bool negative, silt_value *out)
     }
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    const char lower = (char)(c | 0x20);
-    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
-}
-
 bool sl_literal_hex(struct sl_arena *arena, struct sl_str digits, silt_value *out)
 {
     char *bytes = sl_arena_alloc(arena, digits.len / 2 + 2);
@@ -115,7 +106,7 @@ bool sl_literal_hex(struct sl_arena *arena, struct sl_str digits, silt_value *ou
     /* An odd number of digits has a zero before it. */
     int high = digits.len % 2 == 1 ? 0 : -1;
     for (size_t i = 0; i < digits.len; i++) {
-        const int digit = hex_value(digits.ptr[i]);
+        const int digit = sl_hex_digit(digits.ptr[i]);
         if (digit < 0) {
             return false;
         }

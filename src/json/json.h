@@ -46,6 +46,9 @@ const sl_json *sl_json_member(const sl_json *object, const char *key);
 const sl_json *sl_json_member_str(const sl_json *object, struct sl_str key);
 size_t sl_json_count(const sl_json *value); /* members or elements */
 
+/* Text of a member; absent if there is none or it is no string. */
+struct sl_str sl_json_member_text(const sl_json *object, const char *key);
+
 /* Typed reading: false if the value is of another kind or does not fit. */
 bool sl_json_to_str(const sl_json *value, struct sl_str *out);
 bool sl_json_to_bool(const sl_json *value, bool *out);

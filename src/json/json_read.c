@@ -200,6 +200,13 @@ const sl_json *sl_json_member_str(const sl_json *object, struct sl_str key)
     return yyjson_obj_getn(raw(object), key.len > 0 ? key.ptr : "", key.len);
 }
 
+struct sl_str sl_json_member_text(const sl_json *object, const char *key)
+{
+    struct sl_str text = {0};
+    const bool is_text = sl_json_to_str(sl_json_member(object, key), &text);
+    return is_text ? text : (struct sl_str){0};
+}
+
 size_t sl_json_count(const sl_json *value)
 {
     return yyjson_is_ctn(raw(value)) ? yyjson_get_len(raw(value)) : 0;

@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#include "base/quote.h"
+
 /* clang-format off */
 static const char *const reserved_words[] = {
     "all", "and", "anti", "any", "as", "authorization", "between", "both", "by", "case", "cast", "check", "collate",
@@ -50,28 +52,11 @@ static bool is_plain(struct sl_str name)
     return !sl_ident_is_reserved(name);
 }
 
-static void print_quoted(struct sl_buf *out, struct sl_str name, char quote)
-{
-    sl_buf_put_char(out, quote);
-    for (size_t i = 0; i < name.len; i++) {
-        if (name.ptr[i] == quote) {
-            sl_buf_put_char(out, quote);
-        }
-        sl_buf_put_char(out, name.ptr[i]);
-    }
-    sl_buf_put_char(out, quote);
-}
-
 void sl_ident_print(struct sl_buf *out, struct sl_str name)
 {
     if (is_plain(name)) {
         sl_buf_put_str(out, name);
     } else {
-        print_quoted(out, name, '`');
+        sl_quote_put(out, name, '`');
     }
-}
-
-void sl_ident_print_double(struct sl_buf *out, struct sl_str name)
-{
-    print_quoted(out, name, '"');
 }

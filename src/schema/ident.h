@@ -13,7 +13,5 @@
 bool sl_ident_is_reserved(struct sl_str word);
 /* The name, in backticks (doubled inside) unless it is a plain word that is not reserved. */
 void sl_ident_print(struct sl_buf *out, struct sl_str name);
-/* "name" for DuckDB, always quoted. */
-void sl_ident_print_double(struct sl_buf *out, struct sl_str name);
 
 #endif

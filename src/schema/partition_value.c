@@ -18,19 +18,6 @@ static silt_status fail_parse(silt_error *err, struct sl_str text, const struct 
                    "the partition value '%.*s' cannot be read as %s", SL_FMT(shown), sl_type_kind_name(type->kind));
 }
 
-static bool parse_decimal(struct sl_str text, const struct silt_type *type, silt_value *out)
-{
-    sl_i128 unscaled = 0;
-    sl_i128 v = 0;
-    int scale = 0;
-    if (!sl_decimal_parse(text, &unscaled, &scale) || !sl_decimal_rescale(unscaled, scale, type->scale, &v) ||
-        sl_i128_digits(v) > type->precision) {
-        return false;
-    }
-    *out = sl_value_decimal(v, type->precision, type->scale);
-    return true;
-}
-
 static bool parse_bool(struct sl_str text, silt_value *out)
 {
     const bool is_true = sl_str_eq_nocase(text, SL_STR("true"));
@@ -59,17 +46,6 @@ static bool parse_timestamp(struct sl_str text, silt_type_kind kind, silt_value 
     return true;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* \u00XX at pos; the byte, or -1 when there is no such escape. */
 static int escaped_byte(struct sl_str text, size_t pos)
 {
@@ -78,7 +54,7 @@ static int escaped_byte(struct sl_str text, size_t pos)
     }
     int code = 0;
     for (size_t i = 2; i < 6; i++) {
-        const int digit = hex_digit(text.ptr[pos + i]);
+        const int digit = sl_hex_digit(text.ptr[pos + i]);
         if (digit < 0) {
             return -1;
         }
@@ -132,7 +108,7 @@ static bool parse_value(struct sl_str text, const struct silt_type *type, silt_v
         }
         *out = sl_value_f64(type->kind, f);
         return true;
-    case SILT_TYPE_DECIMAL: return parse_decimal(text, type, out);
+    case SILT_TYPE_DECIMAL: return sl_value_decimal_parse(text, type, out);
     case SILT_TYPE_DATE:
         if (!sl_date_parse(text, &days)) {
             return false;
@@ -194,17 +170,17 @@ silt_status sl_partition_value_format(struct sl_buf *out, const silt_value *v, s
         return sl_fail(err, SILT_EINVALID, NULL, "a null partition value has no text");
     }
     switch (v->kind) {
-    case SILT_TYPE_BOOLEAN: sl_buf_put_c(out, v->as.boolean ? "true" : "false"); break;
+    case SILT_TYPE_BOOLEAN:
     case SILT_TYPE_BYTE:
     case SILT_TYPE_SHORT:
     case SILT_TYPE_INTEGER:
-    case SILT_TYPE_LONG: sl_buf_put_i64(out, v->as.i64); break;
+    case SILT_TYPE_LONG:
     case SILT_TYPE_FLOAT:
-    case SILT_TYPE_DOUBLE: sl_float_print_java(out, v->as.f64, v->kind == SILT_TYPE_FLOAT); break;
-    case SILT_TYPE_DECIMAL: sl_decimal_format(out, sl_value_get_i128(v), v->scale); break;
-    case SILT_TYPE_STRING: sl_buf_put_str(out, sl_value_get_str(v)); break;
+    case SILT_TYPE_DOUBLE:
+    case SILT_TYPE_DECIMAL:
+    case SILT_TYPE_STRING:
+    case SILT_TYPE_DATE: sl_value_print(out, v); break;
     case SILT_TYPE_BINARY: format_binary(out, sl_value_get_str(v)); break;
-    case SILT_TYPE_DATE: sl_date_format(out, v->as.i64); break;
     case SILT_TYPE_TIMESTAMP:
         sl_timestamp_format(out, v->as.i64, 'T', 6);
         sl_buf_put_char(out, 'Z');

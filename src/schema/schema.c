@@ -213,19 +213,19 @@ bool sl_type_equal(const struct silt_type *a, const struct silt_type *b, bool co
     }
 }
 
-static size_t count_leaves(const struct silt_type *type)
+size_t sl_type_leaf_count(const struct silt_type *type)
 {
     if (type->kind != SILT_TYPE_STRUCT) {
         return 1;
     }
     size_t n = 0;
     for (size_t i = 0; i < type->n_fields; i++) {
-        n += count_leaves(type->fields[i].type);
+        n += sl_type_leaf_count(type->fields[i].type);
     }
     return n;
 }
 
 size_t sl_schema_leaf_count(const silt_schema *schema)
 {
-    return count_leaves(&schema->root);
+    return sl_type_leaf_count(&schema->root);
 }

@@ -71,19 +71,6 @@ bool sl_stats_value_write(struct sl_json_writer *w, const silt_value *v)
     }
 }
 
-static bool read_decimal(struct sl_str text, const struct silt_type *type, silt_value *out)
-{
-    sl_i128 unscaled = 0;
-    sl_i128 v = 0;
-    int scale = 0;
-    if (!sl_decimal_parse(text, &unscaled, &scale) || !sl_decimal_rescale(unscaled, scale, type->scale, &v) ||
-        sl_i128_digits(v) > type->precision) {
-        return false;
-    }
-    *out = sl_value_decimal(v, type->precision, type->scale);
-    return true;
-}
-
 /* Infinities come as text, since JSON has no number for them. NaN bounds nothing: writers disagree on its order. */
 static bool read_float(const sl_json *json, silt_type_kind kind, silt_value *out)
 {
@@ -151,7 +138,8 @@ bool sl_stats_value_read(struct sl_arena *arena, const struct yyjson_val *json, 
     case SILT_TYPE_FLOAT:
     case SILT_TYPE_DOUBLE: return read_float(json, type->kind, out);
     case SILT_TYPE_DECIMAL:
-        return (sl_json_to_number_text(json, &text) || sl_json_to_str(json, &text)) && read_decimal(text, type, out);
+        return (sl_json_to_number_text(json, &text) || sl_json_to_str(json, &text)) &&
+               sl_value_decimal_parse(text, type, out);
     case SILT_TYPE_STRING:
         if (!sl_json_to_str(json, &text)) {
             return false;

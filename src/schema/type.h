@@ -22,8 +22,7 @@
 struct sl_field_meta {
     struct sl_str key;
     struct sl_str json;
-    struct sl_str
-        text; /* the value without quotes and escapes if it is a string, else absent; set when a schema is built */
+    struct sl_str text; /* a string's value without quotes and escapes, else absent; set when a schema is built */
 };
 
 struct silt_field {
@@ -66,13 +65,12 @@ bool sl_type_equal(const struct silt_type *a, const struct silt_type *b, bool co
 bool sl_type_is_nested(const struct silt_type *type);
 /* Type names as in Delta's JSON for primitives ("decimal(10,2)"), Spark's SQL for nested ones ("struct<a:int>"). */
 const char *sl_type_kind_name(silt_type_kind kind); /* "bigint", "struct"; static text for messages */
-void sl_type_print(
-    struct sl_buf *out,
-    const struct silt_type *type); /* simpleString of Spark: bigint, int, string, struct<a:int,b:array<string>> */
-void sl_type_print_sql(struct sl_buf *out,
-                       const struct silt_type *type); /* Spark DDL: BIGINT, INT, STRING, STRUCT<a: INT> */
-void sl_type_print_duckdb(struct sl_buf *out,
-                          const struct silt_type *type); /* DuckDB's: TIMESTAMPTZ, STRUCT("a" INTEGER) */
+/* Spark's simpleString: bigint, int, string, struct<a:int,b:array<string>>. */
+void sl_type_print(struct sl_buf *out, const struct silt_type *type);
+/* Spark's DDL: BIGINT, INT, STRING, STRUCT<a: INT>. */
+void sl_type_print_sql(struct sl_buf *out, const struct silt_type *type);
+/* DuckDB's SQL: TIMESTAMPTZ, STRUCT("a" INTEGER). */
+void sl_type_print_duckdb(struct sl_buf *out, const struct silt_type *type);
 void sl_type_print_json(struct sl_buf *out, const struct silt_type *type); /* Delta's JSON, names in quotes */
 
 /* Field look-up ignoring case; NULL if absent. *index optional. */
@@ -108,6 +106,7 @@ bool sl_field_add_metadata(struct sl_arena *arena, struct silt_field *field, str
 void sl_type_arrow_format(const struct silt_type *type, char *buf, size_t buf_size);
 
 /* Number of leaf columns (struct members are entered; arrays, maps, variants count as one leaf). */
+size_t sl_type_leaf_count(const struct silt_type *type);
 size_t sl_schema_leaf_count(const silt_schema *schema);
 
 #endif

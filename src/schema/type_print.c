@@ -6,34 +6,40 @@
  */
 #include "schema/type.h"
 
+#include "base/quote.h"
 #include "json/writer.h"
 #include "schema/ident.h"
 #include "schema/schema_int.h"
 #include "schema/value.h"
 
+enum notation {
+    SIMPLE, /* Spark's simpleString */
+    DDL,    /* Spark's DDL */
+    DUCKDB,
+    N_NOTATIONS
+};
+
 struct type_name {
     silt_type_kind kind;
-    const char *json;   /* as Delta writes it */
-    const char *simple; /* Spark's simpleString */
-    const char *sql;    /* Spark's DDL */
-    const char *duckdb;
+    const char *json; /* as Delta writes it */
+    const char *in[N_NOTATIONS];
 };
 
 static const struct type_name type_names[] = {
-    {SILT_TYPE_VOID, "void", "void", "VOID", "\"NULL\""},
-    {SILT_TYPE_BOOLEAN, "boolean", "boolean", "BOOLEAN", "BOOLEAN"},
-    {SILT_TYPE_BYTE, "byte", "tinyint", "TINYINT", "TINYINT"},
-    {SILT_TYPE_SHORT, "short", "smallint", "SMALLINT", "SMALLINT"},
-    {SILT_TYPE_INTEGER, "integer", "int", "INT", "INTEGER"},
-    {SILT_TYPE_LONG, "long", "bigint", "BIGINT", "BIGINT"},
-    {SILT_TYPE_FLOAT, "float", "float", "FLOAT", "FLOAT"},
-    {SILT_TYPE_DOUBLE, "double", "double", "DOUBLE", "DOUBLE"},
-    {SILT_TYPE_STRING, "string", "string", "STRING", "VARCHAR"},
-    {SILT_TYPE_BINARY, "binary", "binary", "BINARY", "BLOB"},
-    {SILT_TYPE_DATE, "date", "date", "DATE", "DATE"},
-    {SILT_TYPE_TIMESTAMP, "timestamp", "timestamp", "TIMESTAMP", "TIMESTAMPTZ"},
-    {SILT_TYPE_TIMESTAMP_NTZ, "timestamp_ntz", "timestamp_ntz", "TIMESTAMP_NTZ", "TIMESTAMP"},
-    {SILT_TYPE_VARIANT, "variant", "variant", "VARIANT", "VARIANT"},
+    {SILT_TYPE_VOID, "void", {"void", "VOID", "\"NULL\""}},
+    {SILT_TYPE_BOOLEAN, "boolean", {"boolean", "BOOLEAN", "BOOLEAN"}},
+    {SILT_TYPE_BYTE, "byte", {"tinyint", "TINYINT", "TINYINT"}},
+    {SILT_TYPE_SHORT, "short", {"smallint", "SMALLINT", "SMALLINT"}},
+    {SILT_TYPE_INTEGER, "integer", {"int", "INT", "INTEGER"}},
+    {SILT_TYPE_LONG, "long", {"bigint", "BIGINT", "BIGINT"}},
+    {SILT_TYPE_FLOAT, "float", {"float", "FLOAT", "FLOAT"}},
+    {SILT_TYPE_DOUBLE, "double", {"double", "DOUBLE", "DOUBLE"}},
+    {SILT_TYPE_STRING, "string", {"string", "STRING", "VARCHAR"}},
+    {SILT_TYPE_BINARY, "binary", {"binary", "BINARY", "BLOB"}},
+    {SILT_TYPE_DATE, "date", {"date", "DATE", "DATE"}},
+    {SILT_TYPE_TIMESTAMP, "timestamp", {"timestamp", "TIMESTAMP", "TIMESTAMPTZ"}},
+    {SILT_TYPE_TIMESTAMP_NTZ, "timestamp_ntz", {"timestamp_ntz", "TIMESTAMP_NTZ", "TIMESTAMP"}},
+    {SILT_TYPE_VARIANT, "variant", {"variant", "VARIANT", "VARIANT"}},
 };
 
 /* Names that Spark has used before, or takes besides. */
@@ -76,7 +82,7 @@ const char *sl_type_kind_name(silt_type_kind kind)
     case SILT_TYPE_STRUCT: return "struct";
     case SILT_TYPE_ARRAY: return "array";
     case SILT_TYPE_MAP: return "map";
-    default: return find_name(kind)->simple;
+    default: return find_name(kind)->in[SIMPLE];
     }
 }
 
@@ -90,42 +96,14 @@ static void print_decimal(struct sl_buf *out, const char *name, const struct sil
     sl_buf_put_char(out, ')');
 }
 
-void sl_type_print(struct sl_buf *out, const struct silt_type *type)
+static void put_simple_field(struct sl_buf *out, const struct silt_field *field)
 {
-    switch (type->kind) {
-    case SILT_TYPE_DECIMAL: print_decimal(out, "decimal", type); break;
-    case SILT_TYPE_STRUCT:
-        sl_buf_put_c(out, "struct<");
-        for (size_t i = 0; i < type->n_fields; i++) {
-            sl_buf_put_c(out, i > 0 ? "," : "");
-            sl_ident_print(out, type->fields[i].name);
-            sl_buf_put_char(out, ':');
-            sl_type_print(out, type->fields[i].type);
-        }
-        sl_buf_put_char(out, '>');
-        break;
-    case SILT_TYPE_ARRAY:
-        sl_buf_put_c(out, "array<");
-        sl_type_print(out, type->element);
-        sl_buf_put_char(out, '>');
-        break;
-    case SILT_TYPE_MAP:
-        sl_buf_put_c(out, "map<");
-        sl_type_print(out, type->key);
-        sl_buf_put_char(out, ',');
-        sl_type_print(out, type->element);
-        sl_buf_put_char(out, '>');
-        break;
-    default:
-        if (type->json.ptr != NULL) {
-            sl_buf_put_str(out, type->json);
-        } else {
-            sl_buf_put_c(out, find_name(type->kind)->simple);
-        }
-    }
+    sl_ident_print(out, field->name);
+    sl_buf_put_char(out, ':');
+    sl_type_print(out, field->type);
 }
 
-static void print_sql_field(struct sl_buf *out, const struct silt_field *field)
+static void put_ddl_field(struct sl_buf *out, const struct silt_field *field)
 {
     sl_ident_print(out, field->name);
     sl_buf_put_c(out, ": ");
@@ -141,66 +119,78 @@ static void print_sql_field(struct sl_buf *out, const struct silt_field *field)
     }
 }
 
-void sl_type_print_sql(struct sl_buf *out, const struct silt_type *type)
+static void put_duckdb_field(struct sl_buf *out, const struct silt_field *field)
 {
+    sl_quote_put(out, field->name, '"');
+    sl_buf_put_char(out, ' ');
+    sl_type_print_duckdb(out, field->type);
+}
+
+/* How a notation spells the types that are made of others. */
+struct spelling {
+    const char *decimal;
+    const char *struct_open, *struct_close;
+    const char *array_open, *array_close;
+    const char *map_open, *map_close;
+    const char *separator;
+    void (*put_field)(struct sl_buf *out, const struct silt_field *field);
+    bool as_written; /* a primitive name that is kept verbatim is printed so */
+};
+
+static const struct spelling spellings[N_NOTATIONS] = {
+    [SIMPLE] = {"decimal", "struct<", ">", "array<", ">", "map<", ">", ",", put_simple_field, true},
+    [DDL] = {"DECIMAL", "STRUCT<", ">", "ARRAY<", ">", "MAP<", ">", ", ", put_ddl_field, true},
+    [DUCKDB] = {"DECIMAL", "STRUCT(", ")", "", "[]", "MAP(", ")", ", ", put_duckdb_field, false},
+};
+
+/* Recursion is bounded: schemas are limited to SL_SCHEMA_MAX_DEPTH when they are built. */
+static void print_type(struct sl_buf *out, const struct silt_type *type, enum notation notation)
+{
+    const struct spelling *spelling = &spellings[notation];
     switch (type->kind) {
-    case SILT_TYPE_DECIMAL: print_decimal(out, "DECIMAL", type); break;
+    case SILT_TYPE_DECIMAL: print_decimal(out, spelling->decimal, type); break;
     case SILT_TYPE_STRUCT:
-        sl_buf_put_c(out, "STRUCT<");
+        sl_buf_put_c(out, spelling->struct_open);
         for (size_t i = 0; i < type->n_fields; i++) {
-            sl_buf_put_c(out, i > 0 ? ", " : "");
-            print_sql_field(out, &type->fields[i]);
+            sl_buf_put_c(out, i > 0 ? spelling->separator : "");
+            spelling->put_field(out, &type->fields[i]);
         }
-        sl_buf_put_char(out, '>');
+        sl_buf_put_c(out, spelling->struct_close);
         break;
     case SILT_TYPE_ARRAY:
-        sl_buf_put_c(out, "ARRAY<");
-        sl_type_print_sql(out, type->element);
-        sl_buf_put_char(out, '>');
+        sl_buf_put_c(out, spelling->array_open);
+        print_type(out, type->element, notation);
+        sl_buf_put_c(out, spelling->array_close);
         break;
     case SILT_TYPE_MAP:
-        sl_buf_put_c(out, "MAP<");
-        sl_type_print_sql(out, type->key);
-        sl_buf_put_c(out, ", ");
-        sl_type_print_sql(out, type->element);
-        sl_buf_put_char(out, '>');
+        sl_buf_put_c(out, spelling->map_open);
+        print_type(out, type->key, notation);
+        sl_buf_put_c(out, spelling->separator);
+        print_type(out, type->element, notation);
+        sl_buf_put_c(out, spelling->map_close);
         break;
     default:
-        if (type->json.ptr != NULL) {
+        if (spelling->as_written && type->json.ptr != NULL) {
             sl_buf_put_str(out, type->json);
         } else {
-            sl_buf_put_c(out, find_name(type->kind)->sql);
+            sl_buf_put_c(out, find_name(type->kind)->in[notation]);
         }
     }
 }
 
+void sl_type_print(struct sl_buf *out, const struct silt_type *type)
+{
+    print_type(out, type, SIMPLE);
+}
+
+void sl_type_print_sql(struct sl_buf *out, const struct silt_type *type)
+{
+    print_type(out, type, DDL);
+}
+
 void sl_type_print_duckdb(struct sl_buf *out, const struct silt_type *type)
 {
-    switch (type->kind) {
-    case SILT_TYPE_DECIMAL: print_decimal(out, "DECIMAL", type); break;
-    case SILT_TYPE_STRUCT:
-        sl_buf_put_c(out, "STRUCT(");
-        for (size_t i = 0; i < type->n_fields; i++) {
-            sl_buf_put_c(out, i > 0 ? ", " : "");
-            sl_ident_print_double(out, type->fields[i].name);
-            sl_buf_put_char(out, ' ');
-            sl_type_print_duckdb(out, type->fields[i].type);
-        }
-        sl_buf_put_char(out, ')');
-        break;
-    case SILT_TYPE_ARRAY:
-        sl_type_print_duckdb(out, type->element);
-        sl_buf_put_c(out, "[]");
-        break;
-    case SILT_TYPE_MAP:
-        sl_buf_put_c(out, "MAP(");
-        sl_type_print_duckdb(out, type->key);
-        sl_buf_put_c(out, ", ");
-        sl_type_print_duckdb(out, type->element);
-        sl_buf_put_char(out, ')');
-        break;
-    default: sl_buf_put_c(out, find_name(type->kind)->duckdb);
-    }
+    print_type(out, type, DUCKDB);
 }
 
 static void write_json(struct sl_json_writer *w, const struct silt_type *type);

@@ -43,6 +43,19 @@ silt_value sl_value_decimal(sl_i128 v, uint8_t precision, uint8_t scale)
     return value;
 }
 
+bool sl_value_decimal_parse(struct sl_str text, const struct silt_type *type, silt_value *out)
+{
+    sl_i128 unscaled = 0;
+    sl_i128 v = 0;
+    int scale = 0;
+    if (!sl_decimal_parse(text, &unscaled, &scale) || !sl_decimal_rescale(unscaled, scale, type->scale, &v) ||
+        sl_i128_digits(v) > type->precision) {
+        return false;
+    }
+    *out = sl_value_decimal(v, type->precision, type->scale);
+    return true;
+}
+
 sl_i128 sl_value_get_i128(const silt_value *v)
 {
     return sl_i128_make(v->as.decimal.hi, v->as.decimal.lo);

@@ -20,6 +20,8 @@ silt_value sl_value_f64(silt_type_kind kind, double v);
 silt_value sl_value_bool(bool v);
 silt_value sl_value_bytes(silt_type_kind kind, struct sl_str v);
 silt_value sl_value_decimal(sl_i128 v, uint8_t precision, uint8_t scale);
+/* Text as a decimal of exactly this type; false if it is no number or does not fit without loss. */
+bool sl_value_decimal_parse(struct sl_str text, const struct silt_type *type, silt_value *out);
 sl_i128 sl_value_get_i128(const silt_value *v);
 struct sl_str sl_value_get_str(const silt_value *v);
 

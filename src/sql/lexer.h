@@ -9,7 +9,6 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/str.h"
 #include "silt/status.h"
 
@@ -49,10 +48,5 @@ struct sl_str sl_token_string(struct sl_arena *arena, const struct sl_token *tok
 /* Range of the next statement from *pos on: [begin, end) without its semicolon, trimmed; false when only blanks and comments
  * are left. *pos moves behind the semicolon. */
 bool sl_sql_split(struct sl_str text, size_t *pos, size_t *begin, size_t *end);
-
-/* Quoting for output. */
-void sl_sql_quote_ident(struct sl_buf *out, struct sl_str name);  /* "name" for DuckDB */
-void sl_sql_quote_string(struct sl_buf *out, struct sl_str text); /* 'text' for DuckDB */
-void sl_sql_quote_backtick(struct sl_buf *out, struct sl_str name);
 
 #endif

@@ -37,16 +37,9 @@ struct constant {
     struct sl_str cast; /* type that text is cast to, absent if none */
 };
 
-static struct sl_str text_member(const sl_json *object, const char *key)
-{
-    struct sl_str text = {0};
-    (void)sl_json_to_str(sl_json_member(object, key), &text); /* absent stays absent */
-    return text;
-}
-
 static bool is(const sl_json *node, const char *key, const char *value)
 {
-    return sl_str_eq_c(text_member(node, key), value);
+    return sl_str_eq_c(sl_json_member_text(node, key), value);
 }
 
 static const sl_json *child_at(const sl_json *node, size_t index)
@@ -148,7 +141,7 @@ static int64_t param_index(const struct ArrowSchema *schema, struct sl_str ident
 static bool param_constant(struct printer *p, const sl_json *node, struct constant *out)
 {
     const struct ArrowSchema *schema = p->params != NULL ? p->params->schema : NULL;
-    int64_t index = schema != NULL ? param_index(schema, text_member(node, "identifier")) : -1;
+    int64_t index = schema != NULL ? param_index(schema, sl_json_member_text(node, "identifier")) : -1;
     silt_value value;
     struct sl_buf buf;
     bool good;
@@ -197,7 +190,7 @@ static bool read_constant(struct printer *p, const sl_json *node, struct constan
             out->kind != CONST_TEXT) {
             return false;
         }
-        out->cast = text_member(cast_type, "id");
+        out->cast = sl_json_member_text(cast_type, "id");
         if (sl_str_eq_c(out->cast, "BOOLEAN")) {
             bool yes = sl_str_eq_c(out->text, "t") || sl_str_eq_nocase(out->text, SL_STR("true"));
             bool no = sl_str_eq_c(out->text, "f") || sl_str_eq_nocase(out->text, SL_STR("false"));
@@ -373,7 +366,7 @@ static bool print_compare(struct printer *p, const sl_json *node)
     const sl_json *right = sl_json_member(node, "right");
     bool swapped = !is(left, "class", "COLUMN_REF");
     const sl_json *column = swapped ? right : left;
-    const char *op = compare_text(text_member(node, "type"), swapped);
+    const char *op = compare_text(sl_json_member_text(node, "type"), swapped);
     const struct silt_field *field = NULL;
     struct constant constant;
 

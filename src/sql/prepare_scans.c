@@ -4,6 +4,7 @@
  */
 #include "base/arrow.h"
 #include "base/error.h"
+#include "base/quote.h"
 #include "base/time.h"
 #include "base/uri.h"
 #include "kernel/log/commit.h"
@@ -145,6 +146,10 @@ static silt_status plan_scan(struct sl_prepare *prepare, const struct sl_table_r
     silt_scan_builder *builder = NULL;
     silt_status status = sl_session_snapshot(session, prepare->call, name, &table, &snapshot, err);
 
+    if (status == SILT_OK && silt_schema_field_count(silt_snapshot_schema(snapshot)) == 0) {
+        status = sl_fail(err, SILT_ESCHEMA, "DELTA_READ_TABLE_WITHOUT_COLUMNS",
+                         "%s has no columns, so there is nothing to read", silt_table_uri(table));
+    }
     if (status == SILT_OK) {
         status = silt_scan_builder_new(snapshot, &builder, err);
     }
@@ -185,7 +190,7 @@ static silt_status open_scan(struct sl_prepare *prepare, const struct sl_table_r
     sl_buf_put_char(&splice->text, ')');
     if (ref->alias.ptr == NULL) {
         sl_buf_put_c(&splice->text, " AS ");
-        sl_sql_quote_ident(&splice->text, ref->table);
+        sl_quote_put(&splice->text, ref->table, '"');
     }
     return sl_buf_status(&splice->text, err);
 }

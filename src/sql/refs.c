@@ -36,16 +36,9 @@ struct walk {
     silt_error *err;
 };
 
-static struct sl_str text_member(const sl_json *object, const char *key)
-{
-    struct sl_str text = {0};
-    (void)sl_json_to_str(sl_json_member(object, key), &text); /* absent stays absent */
-    return text;
-}
-
 static bool type_is(const sl_json *object, const char *type)
 {
-    return sl_str_eq_c(text_member(object, "type"), type);
+    return sl_str_eq_c(sl_json_member_text(object, "type"), type);
 }
 
 static silt_status push(struct walk *walk, const sl_json *value, const struct scope *scope)
@@ -84,10 +77,10 @@ static bool in_scope(const struct scope *scope, struct sl_str name)
 static silt_status add_ref(struct walk *walk, const sl_json *node, const struct scope *scope)
 {
     struct sl_table_ref *ref = NULL;
-    struct sl_table_ref made = {.schema = text_member(node, "schema_name"),
-                                .catalog = text_member(node, "catalog_name"),
-                                .table = text_member(node, "table_name"),
-                                .alias = text_member(node, "alias"),
+    struct sl_table_ref made = {.schema = sl_json_member_text(node, "schema_name"),
+                                .catalog = sl_json_member_text(node, "catalog_name"),
+                                .table = sl_json_member_text(node, "table_name"),
+                                .alias = sl_json_member_text(node, "alias"),
                                 .location = SIZE_MAX};
     int64_t location = 0;
     const sl_json *at_clause = sl_json_member(node, "at_clause");
@@ -167,8 +160,8 @@ static silt_status split_conjuncts(struct walk *walk, const sl_json *where, cons
 /* Sides of a join whose rows a WHERE above it may prune. */
 static void prunable_sides(const sl_json *join, bool *left, bool *right)
 {
-    struct sl_str kind = text_member(join, "ref_type");
-    struct sl_str type = text_member(join, "join_type");
+    struct sl_str kind = sl_json_member_text(join, "ref_type");
+    struct sl_str type = sl_json_member_text(join, "join_type");
     bool plain = kind.ptr == NULL || sl_str_eq_c(kind, "REGULAR") || sl_str_eq_c(kind, "CROSS") ||
                  sl_str_eq_c(kind, "NATURAL");
     bool inner = type.ptr == NULL || sl_str_eq_c(type, "INNER");
@@ -247,7 +240,7 @@ static silt_status enter_ctes(struct walk *walk, const sl_json *node, const stru
 
     while (sl_json_next(&iter, &key, &entry)) {
         SL_TRY(push(walk, sl_json_member(entry, "value"), *scope));
-        *scope = extend(walk, *scope, text_member(entry, "key"));
+        *scope = extend(walk, *scope, sl_json_member_text(entry, "key"));
         if (*scope == NULL) {
             return sl_fail_nomem(walk->err);
         }
@@ -267,7 +260,7 @@ static silt_status visit_object(struct walk *walk, struct frame frame)
     } else if (type_is(frame.value, "SELECT_NODE")) {
         SL_TRY(note_conditions(walk, frame.value));
     } else if (type_is(frame.value, "RECURSIVE_CTE_NODE")) {
-        scope = extend(walk, scope, text_member(frame.value, "cte_name"));
+        scope = extend(walk, scope, sl_json_member_text(frame.value, "cte_name"));
         if (scope == NULL) {
             return sl_fail_nomem(walk->err);
         }

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/arrow.h"
 #include "base/error.h"
+#include "base/quote.h"
 #include "commands/row_set.h"
 #include "kernel/txn/txn_write.h"
 #include "schema/type.h"
@@ -50,7 +51,7 @@ silt_status sl_row_source_wrap(struct sl_row_source *source, const silt_schema *
             sl_buf_printf(sql, "silt_rows.c%zu", mapping[i]);
         }
         sl_buf_put_c(sql, " AS ");
-        sl_sql_quote_ident(sql, silt_schema_field(target, i)->name);
+        sl_quote_put(sql, silt_schema_field(target, i)->name, '"');
     }
     sl_buf_put_c(sql, " FROM (");
     source->prefix_len = sql->len;

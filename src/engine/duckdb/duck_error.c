@@ -54,22 +54,15 @@ struct fault {
     int64_t position;         /* -1 if none */
 };
 
-static struct sl_str member_text(const sl_json *object, const char *key)
-{
-    struct sl_str text = {NULL, 0};
-    (void)sl_json_to_str(sl_json_member(object, key), &text); /* stays absent if it is not there */
-    return text;
-}
-
 static void read_json(const sl_json *root, struct fault *fault)
 {
-    fault->kind = member_text(root, "exception_type");
-    fault->message = member_text(root, "exception_message");
-    fault->subtype = member_text(root, "error_subtype");
-    fault->object = member_text(root, "type");
-    fault->name = member_text(root, "name");
-    fault->candidates = member_text(root, "candidates");
-    const struct sl_str position = member_text(root, "position");
+    fault->kind = sl_json_member_text(root, "exception_type");
+    fault->message = sl_json_member_text(root, "exception_message");
+    fault->subtype = sl_json_member_text(root, "error_subtype");
+    fault->object = sl_json_member_text(root, "type");
+    fault->name = sl_json_member_text(root, "name");
+    fault->candidates = sl_json_member_text(root, "candidates");
+    const struct sl_str position = sl_json_member_text(root, "position");
     if (position.ptr == NULL || !sl_str_to_i64(position, &fault->position)) {
         fault->position = -1;
     }

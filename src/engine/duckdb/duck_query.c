@@ -18,16 +18,15 @@ static silt_status check_answer(struct sl_dataplane *dp, struct sl_str sql, stru
     struct sl_json_doc *doc = NULL;
     SL_TRY(sl_json_parse(dp->env, answer, &doc, err));
     const sl_json *root = sl_json_root(doc);
-    struct sl_str message = SL_STR("cannot be parsed");
-    (void)sl_json_to_str(sl_json_member(root, "error_message"), &message); /* else the default stands */
+    struct sl_str message = sl_json_member_text(root, "error_message");
+    message = message.ptr != NULL ? message : SL_STR("cannot be parsed");
     const size_t line_end = sl_str_find(message, SL_STR("\n"));
     message = line_end == SIZE_MAX ? message : sl_str_sub(message, 0, line_end);
     const bool select_only = sl_str_find(message, SL_STR("Only SELECT statements")) != SIZE_MAX;
     const silt_status status = select_only ? sl_fail(err, SILT_ESYNTAX, "UNSUPPORTED_FEATURE", "%.*s", SL_FMT(message))
                                            : sl_fail(err, SILT_ESYNTAX, "PARSE_SYNTAX_ERROR", "%.*s", SL_FMT(message));
-    struct sl_str position = {NULL, 0};
     int64_t at = -1;
-    if (sl_json_to_str(sl_json_member(root, "position"), &position) && sl_str_to_i64(position, &at) && at >= 0) {
+    if (sl_str_to_i64(sl_json_member_text(root, "position"), &at) && at >= 0) {
         const size_t byte = sl_utf8_prefix(sql, (size_t)at);
         if (byte <= INT32_MAX) {
             sl_error_position(err, byte);

@@ -4,30 +4,16 @@
 #include "duck.h"
 
 #include "base/error.h"
-
-static void put_quoted(struct sl_buf *sql, struct sl_str text, char quote)
-{
-    sl_buf_put_char(sql, quote);
-    size_t begin = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == quote) {
-            sl_buf_put(sql, text.ptr + begin, i + 1 - begin);
-            sl_buf_put_char(sql, quote);
-            begin = i + 1;
-        }
-    }
-    sl_buf_put(sql, text.ptr + begin, text.len - begin);
-    sl_buf_put_char(sql, quote);
-}
+#include "base/quote.h"
 
 void sl_duck_put_ident(struct sl_buf *sql, struct sl_str name)
 {
-    put_quoted(sql, name, '"');
+    sl_quote_put(sql, name, '"');
 }
 
 void sl_duck_put_text(struct sl_buf *sql, struct sl_str text)
 {
-    put_quoted(sql, text, '\'');
+    sl_quote_put(sql, text, '\'');
 }
 
 /* DuckDB takes '*', '?' and '[' in a path for a pattern, even where a file of that very name exists: a class of one matches itself. */

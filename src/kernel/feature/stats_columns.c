@@ -106,18 +106,6 @@ bool sl_stats_columns_text_valid(struct sl_str text)
     return true;
 }
 
-static size_t count_leaves(const struct silt_type *type)
-{
-    if (type->kind != SILT_TYPE_STRUCT) {
-        return 1;
-    }
-    size_t n = 0;
-    for (size_t i = 0; i < type->n_fields; i++) {
-        n += count_leaves(type->fields[i].type);
-    }
-    return n;
-}
-
 /* Selects the leaves under a path; a name that is not there selects none, as in Spark. */
 void sl_stats_columns_select(const silt_schema *schema, const struct sl_str *path, size_t path_len, bool *selected)
 {
@@ -129,7 +117,7 @@ void sl_stats_columns_select(const silt_schema *schema, const struct sl_str *pat
         }
         size_t i = 0;
         while (i < type->n_fields && !sl_str_eq_nocase(type->fields[i].name, path[level])) {
-            first += count_leaves(type->fields[i].type);
+            first += sl_type_leaf_count(type->fields[i].type);
             i++;
         }
         if (i == type->n_fields) {
@@ -137,7 +125,7 @@ void sl_stats_columns_select(const silt_schema *schema, const struct sl_str *pat
         }
         type = type->fields[i].type;
     }
-    const size_t n = count_leaves(type);
+    const size_t n = sl_type_leaf_count(type);
     for (size_t i = 0; i < n; i++) {
         selected[first + i] = true;
     }

@@ -17,19 +17,10 @@ static void only_names_that_need_it_are_quoted(void **state)
     }
 }
 
-static void duckdb_names_are_always_quoted(void **state)
-{
-    struct model *m = *state;
-    struct sl_buf out = model_buf(m);
-    sl_ident_print_double(&out, SL_STR("a\"b"));
-    assert_string_equal(model_text(m, &out), "\"a\"\"b\"");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         MODEL_TEST(only_names_that_need_it_are_quoted),
-        MODEL_TEST(duckdb_names_are_always_quoted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,21 +114,6 @@ static void quotes_are_taken_off(void **state)
     test_env_check(&t);
 }
 
-static void quotes_are_put_on(void **state)
-{
-    (void)state;
-    struct test_env t;
-    struct sl_buf buf;
-    test_env_init(&t);
-    sl_buf_init(&buf, &t.env);
-    sl_sql_quote_ident(&buf, SL_STR("a\"b"));
-    sl_sql_quote_string(&buf, SL_STR("it's"));
-    sl_sql_quote_backtick(&buf, SL_STR("c`d"));
-    assert_string_equal(sl_buf_cstr(&buf), "\"a\"\"b\"'it''s'`c``d`");
-    sl_buf_release(&buf);
-    test_env_check(&t);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,7 +123,6 @@ int main(void)
         cmocka_unit_test(statements_are_cut_at_semicolons_outside_of_quotes),
         cmocka_unit_test(a_text_is_complete_behind_its_semicolon),
         cmocka_unit_test(quotes_are_taken_off),
-        cmocka_unit_test(quotes_are_put_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * Taking quotes off tokens and putting them on for output.
+ * What a token says: names and strings without their quotes and escapes. Called by the statements' parsers. Pure; any thread.
  */
 #include "base/arena.h"
 #include "base/utf8.h"
@@ -39,17 +39,6 @@ static struct sl_str dollar_inside(struct sl_str text)
     return sl_str_sub(text, tag, text.len - tag);
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* Four hex digits behind \u; false if they are not there. */
 static bool unicode_escape(struct sl_str inside, size_t pos, uint32_t *out)
 {
@@ -58,7 +47,7 @@ static bool unicode_escape(struct sl_str inside, size_t pos, uint32_t *out)
         return false;
     }
     for (size_t i = 0; i < 4; i++) {
-        int digit = hex_value(inside.ptr[pos + i]);
+        int digit = sl_hex_digit(inside.ptr[pos + i]);
         if (digit < 0) {
             return false;
         }
@@ -123,32 +112,4 @@ struct sl_str sl_token_string(struct sl_arena *arena, const struct sl_token *tok
         return unescape(arena, sl_str_sub(text, 1, text.len - 1), text.ptr[0]);
     }
     return (struct sl_str){0};
-}
-
-/* Wraps text in a quote that is doubled inside. */
-static void put_quoted(struct sl_buf *out, struct sl_str text, char quote)
-{
-    sl_buf_put_char(out, quote);
-    for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] == quote) {
-            sl_buf_put_char(out, quote);
-        }
-        sl_buf_put_char(out, text.ptr[i]);
-    }
-    sl_buf_put_char(out, quote);
-}
-
-void sl_sql_quote_ident(struct sl_buf *out, struct sl_str name)
-{
-    put_quoted(out, name, '"');
-}
-
-void sl_sql_quote_string(struct sl_buf *out, struct sl_str text)
-{
-    put_quoted(out, text, '\'');
-}
-
-void sl_sql_quote_backtick(struct sl_buf *out, struct sl_str name)
-{
-    put_quoted(out, name, '`');
 }
