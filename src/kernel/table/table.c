@@ -113,8 +113,8 @@ silt_status silt_table_snapshot_at_version(silt_table *table, const silt_call *c
     }
     *out = NULL;
     if (version < 0 || version == SL_VERSION_LATEST) {
-        return sl_fail(err, SILT_EINVALID, "DELTA_VERSION_INVALID", "%lld is not a version: expected 0 or more",
-                       (long long)version);
+        return sl_fail(err, SILT_EINVALID, "DELTA_VERSION_INVALID", "%lld is not a version: expected 0 to %lld",
+                       (long long)version, (long long)(SL_VERSION_LATEST - 1));
     }
     return sl_snapshot_load(table, call, version, out, err);
 }
