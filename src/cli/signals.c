@@ -31,6 +31,7 @@ void sl_signals_install(void)
     set_handler(SIGINT, on_signal);
     set_handler(SIGTERM, on_signal);
     set_handler(SIGPIPE, SIG_IGN);
+    set_handler(SIGXFSZ, SIG_IGN); /* a limit on the size of files is an error of the write, which is then cleaned up */
 }
 
 const volatile int *sl_signals_cancel_flag(void)
