@@ -180,13 +180,14 @@ static silt_status copy_schema(const silt_env *env, const struct ArrowSchema *sr
     copy->env = env;
     *out = (struct ArrowSchema){.flags = src->flags, .release = release_schema_copy, .private_data = copy};
     silt_status status = copy_texts(copy, src, out, err);
-    if (status == SILT_OK && src->n_children > 0) {
-        copy->n_children = (size_t)src->n_children;
+    const size_t n_children = (size_t)src->n_children;
+    if (status == SILT_OK && n_children > 0) {
+        copy->n_children = n_children;
         out->n_children = src->n_children;
-        out->children = sl_alloc_zero(env, copy->n_children * sizeof(*out->children));
+        out->children = sl_alloc_zero(env, n_children * sizeof(*out->children));
         status = out->children != NULL ? SILT_OK : sl_fail_nomem(err);
     }
-    for (size_t i = 0; status == SILT_OK && i < copy->n_children; i++) {
+    for (size_t i = 0; status == SILT_OK && i < n_children; i++) {
         status = copy_boxed(env, src->children[i], depth + 1, &out->children[i], err);
     }
     if (status == SILT_OK && src->dictionary != NULL) {

@@ -46,7 +46,10 @@ bool sl_str_starts_with(struct sl_str s, struct sl_str prefix)
 
 bool sl_str_ends_with(struct sl_str s, struct sl_str suffix)
 {
-    return s.len >= suffix.len && sl_str_eq(sl_str_sub(s, s.len - suffix.len, s.len), suffix);
+    if (suffix.len == 0 || s.len < suffix.len) {
+        return suffix.len == 0;
+    }
+    return memcmp(s.ptr + (s.len - suffix.len), suffix.ptr, suffix.len) == 0;
 }
 
 size_t sl_str_find(struct sl_str s, struct sl_str needle)

@@ -124,8 +124,9 @@ static silt_status copy_piece(struct sl_duck_writing *w, const struct sl_duck_st
     sl_buf_init(&sql, w->conn.dp->env);
     sl_buf_put_c(&sql, "COPY (SELECT * FROM read_parquet(");
     sl_duck_put_paths(&sql, &whole->local, 1);
+    const int64_t end = first + rows;
     sl_buf_printf(&sql, ", hive_partitioning = false) WHERE file_row_number >= %lld AND file_row_number < %lld) TO ",
-                  (long long)first, (long long)(first + rows));
+                  (long long)first, (long long)end);
     sl_duck_put_text(&sql, sl_str_from(target));
     silt_status status = sl_duck_put_copy_options(&sql, w->request, rows, err);
     sl_buf_put_char(&sql, ')');
