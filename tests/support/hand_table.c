@@ -82,6 +82,11 @@ void hand_parquet(struct session_fixture *s, const char *path, const char *query
     sl_buf_release(&sql);
 }
 
+void hand_remove(struct session_fixture *s, const char *path)
+{
+    assert_int_equal(system(sl_arena_printf(&s->arena, "rm -rf '%s'", full_path(s, path))), 0);
+}
+
 static const char *log_path(struct session_fixture *s, const char *table, int64_t version)
 {
     struct sl_buf path;

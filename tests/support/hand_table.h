@@ -18,6 +18,9 @@ const char *hand_read(struct session_fixture *s, const char *path);
 /* The rows of a query as a Parquet file. */
 void hand_parquet(struct session_fixture *s, const char *path, const char *query);
 
+/* Removes a table, or any folder or file of the warehouse. */
+void hand_remove(struct session_fixture *s, const char *path);
+
 /* Lines end with NULL. */
 void hand_commit(struct session_fixture *s, const char *table, int64_t version, ...) __attribute__((sentinel));
 /* The text of a commit. */
