@@ -112,7 +112,7 @@ typedef const struct sl_dataplane_vtable *(*sl_dataplane_entry)(void);
 
 /*
  * The default engine's side (in libsilt): loads the library once an engine, opens the data plane at first use. *out is borrowed from
- * the engine. SILT_EENGINE says where it was looked for.
+ * the engine. SILT_EUNSUPPORTED [SILT_ENGINE_NOT_FOUND] says where it was looked for; SILT_EENGINE: the engine is another.
  */
 struct sl_dataplane_ref {
     const struct sl_dataplane_vtable *vtable;

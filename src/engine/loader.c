@@ -2,7 +2,10 @@
  * Finds and loads the library of a data plane: $SILT_ENGINE_PATH (a file or a folder) if it is set, and nothing else then; else
  * beside the library or program that this code is in; else wherever the system's loader finds it.
  *
- * A loaded library is never unloaded: threads and exit handlers of the database behind it may outlast the engine.
+ * What fails here is SILT_EUNSUPPORTED with a class of its own: whoever reads a checkpoint must be able to tell an engine that
+ * is missing from a file that is broken.
+ *
+ * A loaded library is never unloaded: threads and exit handlers of the database behind it may outlast the engine. Any thread.
  */
 #include "engine/loader.h"
 
@@ -15,15 +18,16 @@
 #include "base/error.h"
 
 #define LIBRARY_NAME "libsilt_duckdb.so"
+#define NOT_FOUND "SILT_ENGINE_NOT_FOUND"
 
 static silt_status check_vtable(const struct sl_dataplane_vtable *vtable, const char *path, silt_error *err)
 {
     if (vtable == NULL || vtable->abi_version != SL_DATAPLANE_ABI_VERSION) {
-        return sl_fail(err, SILT_EENGINE, NULL, "engine %s has interface version %u, expected %u", path,
+        return sl_fail(err, SILT_EUNSUPPORTED, NOT_FOUND, "engine %s has interface version %u, expected %u", path,
                        vtable != NULL ? (unsigned)vtable->abi_version : 0U, (unsigned)SL_DATAPLANE_ABI_VERSION);
     }
     if (vtable->size < sizeof(*vtable)) {
-        return sl_fail(err, SILT_EENGINE, NULL, "engine %s has an interface of %u bytes, expected %zu", path,
+        return sl_fail(err, SILT_EUNSUPPORTED, NOT_FOUND, "engine %s has an interface of %u bytes, expected %zu", path,
                        (unsigned)vtable->size, sizeof(*vtable));
     }
     return SILT_OK;
@@ -35,14 +39,15 @@ silt_status sl_dataplane_load_file(const char *path, const struct sl_dataplane_v
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         const char *reason = dlerror();
-        return sl_fail(err, SILT_EENGINE, NULL, "the engine cannot be loaded: %s",
+        return sl_fail(err, SILT_EUNSUPPORTED, NOT_FOUND, "no engine can be loaded from %s: %s", path,
                        reason != NULL ? reason : "no reason given");
     }
     /* A data pointer that stands for a function: POSIX says it works, C has no cast for it. */
     void *symbol = dlsym(library, SL_DATAPLANE_ENTRY);
     sl_dataplane_entry entry = NULL;
     if (symbol == NULL) {
-        return sl_fail(err, SILT_EENGINE, NULL, "%s is no engine of silt: it has no " SL_DATAPLANE_ENTRY, path);
+        return sl_fail(err, SILT_EUNSUPPORTED, NOT_FOUND, "%s is no engine of silt: it has no " SL_DATAPLANE_ENTRY,
+                       path);
     }
     memcpy(&entry, &symbol, sizeof(entry));
     const struct sl_dataplane_vtable *vtable = entry();
@@ -114,8 +119,10 @@ silt_status sl_dataplane_load(const silt_env *env, const struct sl_dataplane_vta
     }
     const silt_status status = sl_dataplane_load_file(LIBRARY_NAME, out, err);
     if (status != SILT_OK) {
-        sl_error_hint(err, "%s was looked for in %.*s and by the system's loader; set SILT_ENGINE_PATH to its place",
-                      LIBRARY_NAME, SL_FMT(own.ptr != NULL ? own : SL_STR("the working folder")));
+        if (own.ptr != NULL) {
+            sl_error_context(err, "%s is not in %.*s", LIBRARY_NAME, SL_FMT(own));
+        }
+        sl_error_hint(err, "set SILT_ENGINE_PATH to the place of %s", LIBRARY_NAME);
     }
     return status;
 }

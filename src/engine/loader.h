@@ -7,8 +7,8 @@
 #include "engine/dataplane.h"
 
 /*
- * The vtable of libsilt_duckdb.so, checked. The library stays loaded until the process ends. SILT_EENGINE says where it was looked
- * for and what the system answered. Any thread.
+ * The vtable of libsilt_duckdb.so, checked. The library stays loaded until the process ends. SILT_EUNSUPPORTED with the class
+ * SILT_ENGINE_NOT_FOUND says where it was looked for and what the system answered. Any thread.
  */
 silt_status sl_dataplane_load(const silt_env *env, const struct sl_dataplane_vtable **out, silt_error *err);
 

@@ -175,6 +175,9 @@ static silt_status read_json(void *impl, const silt_call *call, const silt_parqu
     static const struct sl_arrow_source source = {.schema = rows_schema, .next = rows_next, .close = close_rows};
     struct log_fixture *f = impl;
     f->n_parquet_reads++;
+    if (f->refusal != SILT_OK) {
+        return sl_fail(err, f->refusal, "SILT_ENGINE_NOT_FOUND", "the fixture refuses to read");
+    }
     struct json_rows *rows = calloc(1, sizeof(*rows));
     rows->env = &f->test.env;
     silt_status status = load_rows(f, call, request, rows, err);

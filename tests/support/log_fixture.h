@@ -35,6 +35,7 @@ struct log_fixture {
     size_t n_reads; /* files read, _last_checkpoint included */
     size_t n_lists;
     size_t n_parquet_reads; /* checkpoints opened */
+    silt_status refusal;    /* of the Parquet handler to read anything; SILT_OK: it reads */
     char files[4096];       /* of log_files */
 };
 

@@ -61,7 +61,7 @@ static silt_status configure(struct sl_dataplane *dp, duckdb_config config, silt
     silt_status status = sl_buf_status(&text, err);
     sl_buf_release(&text);
     if (status == SILT_OK && !fine) {
-        status = sl_fail(err, SILT_EENGINE, NULL, "this libduckdb (%s) does not know the settings that silt needs",
+        status = sl_fail(err, SILT_EUNSUPPORTED, NULL, "this libduckdb (%s) does not know the settings that silt needs",
                          duckdb_library_version());
     }
     if (status == SILT_OK && dp->memory_limit != NULL &&

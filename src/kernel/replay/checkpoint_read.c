@@ -12,6 +12,7 @@
 
 #define LOCAL_PATH_MAX 4096
 
+/* Not SILT_EUNSUPPORTED: an engine that cannot be loaded, or cannot read a codec, says nothing against the file. */
 bool sl_checkpoint_is_bad(silt_status status)
 {
     return status == SILT_ECORRUPT || status == SILT_EENGINE || status == SILT_ESCHEMA || status == SILT_ENOTFOUND;

@@ -22,8 +22,9 @@ static void missing_library_says_where_it_was_looked_for(void **state)
     const struct sl_dataplane_vtable *vtable = NULL;
     silt_error err = SILT_ERROR_INIT;
     assert_int_equal(0, setenv("SILT_ENGINE_PATH", "/nowhere/at/all.so", 1));
-    assert_int_equal(SILT_EENGINE, sl_dataplane_load(silt_env_default(), &vtable, &err));
+    assert_int_equal(SILT_EUNSUPPORTED, sl_dataplane_load(silt_env_default(), &vtable, &err));
     assert_null(vtable);
+    assert_string_equal(err.code_name, "SILT_ENGINE_NOT_FOUND");
     assert_non_null(strstr(err.message, "/nowhere/at/all.so"));
     assert_non_null(strstr(err.hint, "SILT_ENGINE_PATH"));
 }
@@ -34,7 +35,7 @@ static void folder_is_searched_for_the_library(void **state)
     const struct sl_dataplane_vtable *vtable = NULL;
     silt_error err = SILT_ERROR_INIT;
     assert_int_equal(0, setenv("SILT_ENGINE_PATH", "/tmp", 1));
-    assert_int_equal(SILT_EENGINE, sl_dataplane_load(silt_env_default(), &vtable, &err));
+    assert_int_equal(SILT_EUNSUPPORTED, sl_dataplane_load(silt_env_default(), &vtable, &err));
     assert_non_null(strstr(err.message, "/tmp/libsilt_duckdb.so"));
 }
 
@@ -43,7 +44,7 @@ static void library_of_another_kind_is_refused(void **state)
     (void)state;
     const struct sl_dataplane_vtable *vtable = NULL;
     silt_error err = SILT_ERROR_INIT;
-    assert_int_equal(SILT_EENGINE, sl_dataplane_load_file("libm.so.6", &vtable, &err));
+    assert_int_equal(SILT_EUNSUPPORTED, sl_dataplane_load_file("libm.so.6", &vtable, &err));
     assert_non_null(strstr(err.message, "is no engine of silt"));
 }
 
@@ -62,7 +63,8 @@ static void default_engine_lives_without_the_library(void **state)
     assert_non_null(sl_engine_executor(engine));
     assert_int_equal(SILT_OK, sl_engine_storage(engine, "/tmp/x", &store, &err));
     assert_int_equal(SILT_OK, sl_engine_storage(engine, "memory://a/b", &store, &err));
-    assert_int_equal(SILT_EENGINE, sl_engine_dataplane(engine, &plane, &err));
+    assert_int_equal(SILT_EUNSUPPORTED, sl_engine_dataplane(engine, &plane, &err));
+    assert_string_equal(err.code_name, "SILT_ENGINE_NOT_FOUND");
     assert_null(plane.dp);
     silt_engine_unref(engine);
 }
@@ -84,7 +86,7 @@ static void handlers_fail_without_the_library_and_release_rows(void **state)
     assert_int_equal(SILT_OK, silt_schema_to_arrow(empty, &schema, &err));
     assert_int_equal(SILT_OK, silt_expr_parse(silt_env_default(), "a = 1", 5, empty, &expr, &err));
     assert_int_equal(SILT_OK, sl_arrow_stream_from_batches(silt_env_default(), &schema, NULL, 0, &rows, &err));
-    assert_int_equal(SILT_EENGINE, sl_expression_filter(engine, NULL, &rows, expr, &out, &err));
+    assert_int_equal(SILT_EUNSUPPORTED, sl_expression_filter(engine, NULL, &rows, expr, &out, &err));
     assert_null(rows.release);
     silt_expr_unref(expr);
     silt_schema_unref(empty);

@@ -222,6 +222,26 @@ static void a_checkpoint_that_breaks_after_opening_is_gone_around(void **state)
     silt_snapshot_unref(snapshot);
 }
 
+static void a_missing_engine_is_not_taken_for_a_broken_checkpoint(void **state)
+{
+    struct log_fixture *f = *state;
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    log_commit(f, 1, LOG_ADD("b"), NULL);
+    log_checkpoint(f, 1, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), LOG_ADD("b"), NULL);
+    f->refusal = SILT_EUNSUPPORTED;
+    log_expect_failure(f, -1, SILT_EUNSUPPORTED, "SILT_ENGINE_NOT_FOUND", "refuses to read");
+    assert_int_equal(f->test.n_logs, 0);
+    f->refusal = SILT_OK;
+    silt_snapshot *snapshot = log_open(f, -1);
+    f->refusal = SILT_EUNSUPPORTED;
+    int64_t n = 0;
+    int64_t bytes = 0;
+    assert_int_equal(silt_snapshot_totals(snapshot, NULL, &n, &bytes, &f->err), SILT_EUNSUPPORTED);
+    assert_string_equal(f->err.code_name, "SILT_ENGINE_NOT_FOUND");
+    assert_int_equal(f->test.n_logs, 0);
+    silt_snapshot_unref(snapshot);
+}
+
 static void only_a_complete_set_of_parts_counts(void **state)
 {
     struct log_fixture *f = *state;
@@ -400,6 +420,7 @@ int main(void)
         LOG_TEST(a_broken_checkpoint_costs_a_warning_only),
         LOG_TEST(a_checkpoint_without_protocol_is_broken),
         LOG_TEST(a_checkpoint_that_breaks_after_opening_is_gone_around),
+        LOG_TEST(a_missing_engine_is_not_taken_for_a_broken_checkpoint),
         LOG_TEST(only_a_complete_set_of_parts_counts),
         LOG_TEST(stray_names_are_no_commits),
         LOG_TEST(what_is_missing_from_the_state_is_named),
