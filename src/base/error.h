@@ -35,6 +35,15 @@ void sl_error_position(silt_error *err, size_t position);
 /* Puts "context: " before the message. */
 void sl_error_context(silt_error *err, const char *format, ...) SL_PRINTF(2, 3);
 
+/*
+ * Drops a status on purpose. Only where nothing can be done about a failure and nothing is lost by it (clean-up by best effort),
+ * or where a sticky status tells of it later; a comment at the call says which.
+ */
+static inline void sl_ignore(silt_status status)
+{
+    (void)status;
+}
+
 /* Returns on failure. Only while the function owns nothing. */
 #define SL_TRY(expression)                         \
     do {                                           \

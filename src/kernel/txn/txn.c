@@ -67,8 +67,7 @@ static void remove_written(silt_txn *txn)
 {
     for (size_t i = 0; i < txn->written.len; i++) {
         const struct sl_str *path = sl_vec_at(&txn->written, i);
-        silt_status ignored = silt_storage_remove(txn->storage, NULL, path->ptr, NULL);
-        (void)ignored;
+        sl_ignore(silt_storage_remove(txn->storage, NULL, path->ptr, NULL));
     }
     txn->written.len = 0;
 }

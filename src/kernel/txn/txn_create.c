@@ -78,8 +78,7 @@ void sl_txn_unmark_creation(silt_txn *txn)
     struct sl_str path;
     if (txn->marked && mark_path(txn, &path, NULL) == SILT_OK) {
         /* One that stays means nothing beside a table, and only that a retry may go on where there is none. */
-        silt_status ignored = silt_storage_remove(txn->storage, NULL, path.ptr, NULL);
-        (void)ignored;
+        sl_ignore(silt_storage_remove(txn->storage, NULL, path.ptr, NULL));
     }
     txn->marked = false;
 }
