@@ -153,6 +153,7 @@ struct sl_duck_reader {
     bool has_call;
     duckdb_result result;
     duckdb_arrow_options arrow;
+    duckdb_prepared_statement titled; /* NULL, or whose column names the schema takes */
 };
 silt_status sl_duck_reader_open(struct sl_dataplane *dp, const silt_call *call, const struct sl_duck_run *run,
                                 struct sl_duck_reader *out, silt_error *err);

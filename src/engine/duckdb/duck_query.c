@@ -68,6 +68,32 @@ silt_status sl_duck_parse(struct sl_dataplane *dp, struct sl_str sql, struct sl_
     return status;
 }
 
+/*
+ * A query inside of another gets its columns renamed ("a_1") until each has a name of its own. Whoever asks what the query's columns
+ * are wants to know that two are called alike, so the names are then taken from the query as it stands.
+ */
+static silt_status keep_titles(struct sl_duck_reader *reader, struct sl_str sql, silt_error *err)
+{
+    const idx_t n = duckdb_column_count(&reader->result);
+    bool renamed = false;
+    for (idx_t i = 0; i < n && !renamed; i++) {
+        const struct sl_str name = sl_str_from(duckdb_column_name(&reader->result, i));
+        size_t end = name.len;
+        while (end > 0 && name.ptr[end - 1] >= '0' && name.ptr[end - 1] <= '9') {
+            end--;
+        }
+        renamed = end > 0 && end < name.len && name.ptr[end - 1] == '_';
+    }
+    if (!renamed) {
+        return SILT_OK; /* the second plan is spared */
+    }
+    SL_TRY(sl_duck_prepare(&reader->conn, sql, &reader->titled, err));
+    if (duckdb_prepared_statement_column_count(reader->titled) != n) {
+        return sl_fail(err, SILT_EENGINE, NULL, "DuckDB tells different numbers of columns of one query");
+    }
+    return SILT_OK;
+}
+
 silt_status sl_duck_describe(struct sl_dataplane *dp, struct sl_str sql, const struct sl_dataplane_params *params,
                              struct ArrowSchema *out, silt_error *err)
 {
@@ -88,6 +114,9 @@ silt_status sl_duck_describe(struct sl_dataplane *dp, struct sl_str sql, const s
     if (status != SILT_OK && err != NULL && err->position >= 0) {
         const int32_t shift = (int32_t)strlen(head);
         err->position = err->position >= shift ? err->position - shift : -1;
+    }
+    if (status == SILT_OK) {
+        status = keep_titles(&reader, sql, err);
     }
     if (status == SILT_OK) {
         status = sl_duck_reader_schema(&reader, out, err);

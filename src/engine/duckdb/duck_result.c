@@ -48,6 +48,7 @@ void sl_duck_reader_close(struct sl_duck_reader *reader)
     if (reader->arrow != NULL) {
         duckdb_destroy_arrow_options(&reader->arrow);
     }
+    duckdb_destroy_prepare(&reader->titled);
     duckdb_destroy_result(&reader->result);
     sl_duck_disconnect(&reader->conn);
     *reader = (struct sl_duck_reader){0};
@@ -72,6 +73,14 @@ static void name_utc(struct ArrowSchema *schema)
     }
 }
 
+static const char *copy_title(struct sl_duck_reader *reader, struct sl_arena *arena, idx_t column)
+{
+    const char *title = duckdb_prepared_statement_column_name(reader->titled, column);
+    const char *copy = title != NULL ? sl_arena_strdup(arena, sl_str_from(title)) : NULL;
+    duckdb_free((void *)(uintptr_t)title); /* ours, though it is told as const */
+    return copy;
+}
+
 silt_status sl_duck_reader_schema(struct sl_duck_reader *reader, struct ArrowSchema *out, silt_error *err)
 {
     *out = (struct ArrowSchema){0};
@@ -87,7 +96,13 @@ silt_status sl_duck_reader_schema(struct sl_duck_reader *reader, struct ArrowSch
         goto out;
     }
     for (idx_t i = 0; i < n; i++) {
-        names[i] = duckdb_column_name(&reader->result, i);
+        names[i] = reader->titled != NULL ? copy_title(reader, &arena, i) : duckdb_column_name(&reader->result, i);
+        if (names[i] == NULL) {
+            status = sl_fail_nomem(err);
+            goto out;
+        }
+    }
+    for (idx_t i = 0; i < n; i++) {
         types[i] = duckdb_column_logical_type(&reader->result, i);
     }
     duckdb_error_data data = duckdb_to_arrow_schema(reader->arrow, types, names, n, out);
