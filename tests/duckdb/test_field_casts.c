@@ -62,6 +62,32 @@ static void what_fits_is_stored_exactly(void **state)
                         "5|-1|1.50|1.25|1.5|1577836800\n5|7|999.99|42|3.0|1577836800\n");
 }
 
+static void infinite_times_are_refused(void **state)
+{
+    struct session_fixture *s = *state;
+    static const char *const bad[] = {
+        "(d) SELECT 'infinity'::DATE",
+        "(d) SELECT '-infinity'::DATE",
+        "(u) SELECT 'infinity'::TIMESTAMPTZ",
+        "(n) SELECT '-infinity'::TIMESTAMP",
+        "(n) SELECT 'infinity'",
+        "(u) SELECT unnest([NULL, '2020-01-01', 'infinity'])::TIMESTAMPTZ",
+        "(s) SELECT {'x': 'infinity'::TIMESTAMPTZ}",
+        "(l) SELECT ['2020-01-01'::DATE, 'infinity'::DATE]",
+        "(m) SELECT MAP {'a': '-infinity'::TIMESTAMPTZ}",
+    };
+    session_expect_done(s, "CREATE TABLE t (t STRING, d DATE, u TIMESTAMP, n TIMESTAMP_NTZ, s STRUCT<x: TIMESTAMP>, "
+                           "l ARRAY<DATE>, m MAP<STRING, TIMESTAMP>)");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        session_expect_fault(s, session_format(s, "INSERT INTO t %s", bad[i]), SILT_ECONSTRAINT, "CAST_OVERFLOW", -1);
+    }
+    session_expect_done(s, "INSERT INTO t (t, l) SELECT 'infinity', ['2020-01-01'::DATE]");
+    session_expect_done(s, "CREATE TABLE p (v INT, d DATE) PARTITIONED BY (d)");
+    assert_int_not_equal(session_try(s, "INSERT INTO p SELECT 1, 'infinity'::DATE"), SILT_OK);
+    session_expect_rows(s, "SELECT count(*) FROM t", "1\n");
+    session_expect_rows(s, "SELECT count(*) FROM p", "0\n");
+}
+
 static void null_structs_stay_null(void **state)
 {
     struct session_fixture *s = *state;
@@ -188,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SESSION_TEST(what_does_not_fit_is_an_error_and_changes_nothing),
         SESSION_TEST(what_fits_is_stored_exactly),
+        SESSION_TEST(infinite_times_are_refused),
         SESSION_TEST(null_structs_stay_null),
         SESSION_TEST(null_structs_stay_null_under_a_wider_schema),
         SESSION_TEST(files_of_other_shapes_are_read_under_the_tables_schema),

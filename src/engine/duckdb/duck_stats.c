@@ -291,6 +291,24 @@ static const struct leaf *find_leaf(const struct collect *c, int64_t column_id, 
     return NULL;
 }
 
+/*
+ * DuckDB's infinite dates and times are ordinary numbers to everyone else: days and instants far in the future. The footer tells
+ * of them for columns in lists and maps as well, at no cost to the write.
+ */
+static silt_status check_finite(duckdb_data_chunk chunk, idx_t row, const struct group *group, silt_error *err)
+{
+    const struct sl_str bounds[2] = {group->min, group->max};
+    const struct sl_str physical = sl_duck_cell_str(chunk, 7, row);
+    for (size_t i = 0; i < 2 && !sl_str_eq_c(physical, "BYTE_ARRAY"); i++) {
+        if (sl_str_eq_c(bounds[i], "infinity") || sl_str_eq_c(bounds[i], "-infinity")) {
+            return sl_fail(err, SILT_ECONSTRAINT, "CAST_OVERFLOW",
+                           "column %.*s holds %.*s, which is no date or time that a Delta table can store",
+                           SL_FMT(sl_duck_cell_str(chunk, 8, row)), SL_FMT(bounds[i]));
+        }
+    }
+    return SILT_OK;
+}
+
 static silt_status take_row(struct cursor *cursor, duckdb_data_chunk chunk, idx_t row, silt_error *err)
 {
     struct sl_duck_writing *w = cursor->c->w;
@@ -309,6 +327,7 @@ static silt_status take_row(struct cursor *cursor, duckdb_data_chunk chunk, idx_
     }
     (void)sl_duck_cell_i64(chunk, 5, row, &group.nulls); /* stays -1 if not told */
     group.max_is_exact = sl_duck_cell_bool(chunk, 6, row);
+    SL_TRY(check_finite(chunk, row, &group, err));
     size_t index = 0;
     const struct leaf *leaf = find_leaf(cursor->c, column_id, &index);
     if (leaf != NULL) {
@@ -324,8 +343,9 @@ static silt_status read_footers(struct cursor *cursor, silt_error *err)
     duckdb_data_chunk chunk = NULL;
     struct sl_buf sql;
     sl_buf_init(&sql, w->conn.dp->env);
-    sl_buf_put_c(&sql, "SELECT file_name, column_id::BIGINT, row_group_num_rows::BIGINT, stats_min_value, "
-                       "stats_max_value, stats_null_count::BIGINT, max_is_exact FROM parquet_metadata([");
+    sl_buf_put_c(
+        &sql, "SELECT file_name, column_id::BIGINT, row_group_num_rows::BIGINT, stats_min_value, "
+              "stats_max_value, stats_null_count::BIGINT, max_is_exact, type, path_in_schema FROM parquet_metadata([");
     for (size_t i = 0; i < w->files.len; i++) {
         const struct sl_duck_staged *file = sl_vec_at(&w->files, i);
         sl_buf_put_c(&sql, i == 0 ? "" : ",");
