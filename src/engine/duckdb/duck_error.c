@@ -157,6 +157,33 @@ static void plain_path(struct sl_str path, char out[SILT_ERROR_PATH_SIZE])
     out[keep] = '\0';
 }
 
+/* What the reader of Parquet says of bytes that it cannot make out: it has no kind of error for that. */
+static bool is_broken_file(const struct fault *fault)
+{
+    static const char *const signs[] = {
+        "magic bytes",
+        "to be a Parquet file",
+        "TProtocol",
+        "TType",
+        "footer",
+        "Footer",
+        "Failed to read file",
+        "Decompression failure",
+        "don't know what type",
+        "Out of buffer",
+        "Could not read enough bytes",
+    };
+    if (sl_str_starts_with(fault->message, SL_STR("["))) {
+        return false; /* an error class of ours, with data in its text */
+    }
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+        if (contains(fault->message, signs[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static silt_status fail_io(const struct fault *fault, silt_error *err)
 {
     const struct sl_str message = first_line(fault->message);
@@ -192,10 +219,6 @@ static silt_status fail_input(const struct fault *fault, silt_error *err)
     if (code[0] != '\0') {
         const bool shape = strncmp(code, "CAST_", 5) == 0 || strncmp(code, "ARITHMETIC_", 11) == 0;
         return sl_fail(err, shape ? SILT_ESCHEMA : SILT_ECONSTRAINT, code, "%.*s", SL_FMT(message));
-    }
-    if (contains(message, "magic bytes") || contains(message, "to be a Parquet file") ||
-        contains(message, "TProtocol") || contains(message, "footer")) {
-        return sl_fail(err, SILT_ECORRUPT, NULL, "%.*s", SL_FMT(message));
     }
     return sl_fail(err, SILT_EENGINE, "INVALID_INPUT", "%.*s", SL_FMT(message));
 }
@@ -244,13 +267,18 @@ static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, 
     if (sl_str_eq_c(fault->kind, "INTERRUPT")) {
         return fail_interrupt(conn, call, err);
     }
-    if (sl_str_eq_c(fault->kind, "IO")) {
+    const struct sl_str message = first_line(fault->message);
+    const bool is_io = sl_str_eq_c(fault->kind, "IO");
+    const bool is_input = sl_str_eq_c(fault->kind, "Invalid Input");
+    if ((is_io || is_input || sl_str_eq_c(fault->kind, "Invalid")) && is_broken_file(fault)) {
+        return sl_fail(err, SILT_ECORRUPT, NULL, "a data file is broken: %.*s", SL_FMT(message));
+    }
+    if (is_io) {
         return fail_io(fault, err);
     }
-    if (sl_str_eq_c(fault->kind, "Invalid Input")) {
+    if (is_input) {
         return fail_input(fault, err);
     }
-    const struct sl_str message = first_line(fault->message);
     for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
         if (sl_str_eq_c(fault->kind, KINDS[i].kind)) {
             return sl_fail(err, KINDS[i].status, refine_code(fault, KINDS[i].code), "%.*s", SL_FMT(message));

@@ -29,7 +29,7 @@ silt_status sl_duck_make_dir(struct sl_dataplane *dp, struct sl_arena *arena, co
         return sl_fail_nomem(err);
     }
     if (mkdir(path, 0777) != 0) {
-        return sl_fail_errno(err, errno, "creating folder", path);
+        return sl_fail_errno(err, errno, "create folder", path);
     }
     *out = path;
     return SILT_OK;
@@ -49,7 +49,7 @@ silt_status sl_duck_make_dirs(struct sl_dataplane *dp, const char *path, silt_er
         sl_buf_put(&part, path, i);
         status = sl_buf_status(&part, err);
         if (status == SILT_OK && mkdir(sl_buf_cstr(&part), 0777) != 0 && errno != EEXIST) {
-            status = sl_fail_errno(err, errno, "creating folder", sl_buf_cstr(&part));
+            status = sl_fail_errno(err, errno, "create folder", sl_buf_cstr(&part));
         }
     }
     sl_buf_release(&part);
@@ -91,18 +91,18 @@ static silt_status write_file(const char *path, const void *data, size_t len, si
 {
     const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
-        return sl_fail_errno(err, errno, "creating", path);
+        return sl_fail_errno(err, errno, "create", path);
     }
     silt_status status = SILT_OK;
     for (size_t done = 0; done < len && status == SILT_OK;) {
         const ssize_t n = write(fd, (const char *)data + done, len - done);
         if (n < 0 && errno != EINTR) {
-            status = sl_fail_errno(err, errno, "writing", path);
+            status = sl_fail_errno(err, errno, "write", path);
         }
         done += n > 0 ? (size_t)n : 0;
     }
     if (close(fd) != 0 && status == SILT_OK) {
-        status = sl_fail_errno(err, errno, "closing", path);
+        status = sl_fail_errno(err, errno, "close", path);
     }
     return status;
 }
