@@ -14,6 +14,7 @@
 
 #include "process_fixture.h"
 #include "sql_fixture.h"
+#include "temp_dir.h"
 
 #define N_WRITERS 8
 #define N_COMMITS 25
@@ -120,7 +121,7 @@ static void concurrent_appends_are_all_there_and_readers_see_prefixes(void **sta
     (void)state;
     struct party party = {.writer = 0};
     pid_t writers[N_WRITERS];
-    assert_true(process_make_dir(party.dir, sizeof(party.dir)));
+    assert_true(temp_dir_make(party.dir, sizeof(party.dir)));
     assert_true(process_run(make_table, &party, NULL));
     for (; party.writer < N_WRITERS; party.writer++) {
         writers[party.writer] = process_start(append, &party);
@@ -139,7 +140,7 @@ static void concurrent_appends_are_all_there_and_readers_see_prefixes(void **sta
     assert_true(good);
     assert_true(process_run(check_end, &party, NULL));
     assert_int_equal(close(party.done[0]), 0);
-    process_remove_dir(party.dir);
+    (void)temp_dir_remove(party.dir);
 }
 
 int main(void)

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "process_fixture.h"
 #include "sql_fixture.h"
+#include "temp_dir.h"
 
 #define MAX_CALLS 200
 #define MAX_FILES 128
@@ -126,7 +127,7 @@ struct fixture {
 static void open_fixture(struct fixture *f, bool in_memory)
 {
     memset(f, 0, sizeof(*f));
-    assert_true(process_make_dir(f->dir, sizeof(f->dir)));
+    assert_true(temp_dir_make(f->dir, sizeof(f->dir)));
     (void)snprintf(f->temp_dir, sizeof(f->temp_dir), "%s/tmp", f->dir);
     assert_int_equal(mkdir(f->temp_dir, 0777), 0);
     f->env = *silt_env_default();
@@ -156,7 +157,7 @@ static void close_fixture(struct fixture *f)
 {
     sql_close(&f->sql);
     silt_storage_unref(f->store);
-    process_remove_dir(f->dir);
+    (void)temp_dir_remove(f->dir);
 }
 
 static void new_table(struct fixture *f)

@@ -15,6 +15,7 @@
 
 #include "process_fixture.h"
 #include "sql_fixture.h"
+#include "temp_dir.h"
 #include "storage/local_int.h"
 
 /* More than any job here has; a job that never ends would be a fault of its own. */
@@ -222,7 +223,7 @@ static bool look_at_all(void *arg)
 static void sweep_job(const struct job *job)
 {
     struct sweep sweep = {.job = job};
-    assert_true(process_make_dir(sweep.dir, sizeof(sweep.dir)));
+    assert_true(temp_dir_make(sweep.dir, sizeof(sweep.dir)));
     bool finished = false;
     while (!finished && sweep.n_points < MAX_POINTS) {
         int killed_by = 0;
@@ -234,7 +235,7 @@ static void sweep_job(const struct job *job)
     }
     assert_true(finished);
     assert_true(process_run(look_at_all, &sweep, NULL));
-    process_remove_dir(sweep.dir);
+    (void)temp_dir_remove(sweep.dir);
 }
 
 static void killed_create_leaves_no_table_or_a_whole_one(void **state)

@@ -17,6 +17,7 @@
 
 #include "process_fixture.h"
 #include "sql_fixture.h"
+#include "temp_dir.h"
 
 #define SEED UINT64_C(20260131)
 #define N_TABLES 10
@@ -184,7 +185,7 @@ static void acknowledged_commits_survive_two_hundred_kills(void **state)
     struct sweep sweep = {.chance = SEED};
     char dir[256];
     size_t n_all = 0;
-    assert_true(process_make_dir(dir, sizeof(dir)));
+    assert_true(temp_dir_make(dir, sizeof(dir)));
     for (unsigned i = 0; i < N_TABLES; i++) {
         (void)snprintf(sweep.dir, sizeof(sweep.dir), "%s/%u", dir, i);
         assert_int_equal(mkdir(sweep.dir, 0777), 0);
@@ -198,7 +199,7 @@ static void acknowledged_commits_survive_two_hundred_kills(void **state)
     print_message("%zu commits were acknowledged\n", n_all);
     assert_true(n_all > 0); /* else every writer died before its first commit */
     free(sweep.acknowledged);
-    process_remove_dir(dir);
+    (void)temp_dir_remove(dir);
 }
 
 int main(void)

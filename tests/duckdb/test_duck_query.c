@@ -2,6 +2,7 @@
  * Queries, parse trees, descriptions, parameters and errors of the data plane.
  */
 #include "duck_fixture.h"
+#include "rows_text.h"
 
 #include <string.h>
 
@@ -155,7 +156,7 @@ static void parameters_bind_by_name_and_by_position(void **state)
         assert_int_equal(
             SILT_OK, fx->plane.vtable->query(fx->plane.dp, NULL, sl_str_from(texts[i]), &params, &stream, &fx->err));
         sl_buf_clear(&fx->text);
-        assert_int_equal(SILT_OK, duck_drain(fx, &stream, &fx->text));
+        assert_int_equal(SILT_OK, rows_drain(&stream, &fx->text, &fx->err));
         assert_string_equal("it's|43\n", sl_buf_cstr(&fx->text));
     }
     struct ArrowSchema described = {0};

@@ -3,6 +3,7 @@
  * checkpoints, and the filter handler.
  */
 #include "duck_fixture.h"
+#include "rows_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -245,7 +246,7 @@ static silt_status read_files(struct duck_fixture *fx, const silt_schema *schema
     silt_error_reset(&fx->err);
     const silt_status status = fx->plane.vtable->parquet->read(fx->plane.dp, NULL, &request, &stream, &fx->err);
     silt_expr_unref(expr);
-    return status == SILT_OK ? duck_drain(fx, &stream, &fx->text) : status;
+    return status == SILT_OK ? rows_drain(&stream, &fx->text, &fx->err) : status;
 }
 
 static void read_gives_files_in_order_with_places(void **state)

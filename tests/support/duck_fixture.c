@@ -9,6 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "rows_text.h"
+#include "temp_dir.h"
+
 #include "base/arrow.h"
 #include "kernel/engine/engine.h"
 #include "schema/value.h"
@@ -31,11 +34,11 @@ static int setup(void **state, bool in_memory)
     sl_buf_init(&fx->text, fx->env);
     sl_vec_init(&fx->files, fx->env, sizeof(struct duck_written));
     sl_vec_init(&fx->filters, fx->env, sizeof(silt_expr *));
-    char pattern[] = "/tmp/silt-duck-XXXXXX";
-    if (mkdtemp(pattern) == NULL) {
+    char dir[256];
+    if (!temp_dir_make(dir, sizeof(dir))) {
         return -1;
     }
-    fx->dir = sl_arena_strdup(&fx->arena, sl_str_from(pattern));
+    fx->dir = sl_arena_strdup(&fx->arena, sl_str_from(dir));
     fx->root = in_memory ? sl_arena_printf(&fx->arena, "memory://t/table")
                          : sl_arena_printf(&fx->arena, "%s/table", fx->dir);
     const silt_default_engine_options options = {.size = sizeof(options), .threads = 2, .temp_dir = fx->dir};
@@ -56,19 +59,11 @@ int duck_setup_memory(void **state)
     return setup(state, true);
 }
 
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *at)
-{
-    (void)info;
-    (void)kind;
-    (void)at;
-    return remove(path);
-}
-
 int duck_teardown(void **state)
 {
     struct duck_fixture *fx = *state;
     silt_engine_unref(fx->engine);
-    (void)nftw(fx->dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    assert_true(temp_dir_remove(fx->dir));
     for (size_t i = 0; i < fx->filters.len; i++) {
         silt_expr_unref(*(silt_expr **)sl_vec_at(&fx->filters, i));
     }
@@ -93,42 +88,6 @@ silt_schema *duck_schema(struct duck_fixture *fx, const char *fields_json)
 
 /* ---- reading ---- */
 
-static void put_batch(const struct ArrowSchema *schema, const struct ArrowArray *batch, struct sl_buf *out)
-{
-    for (int64_t row = 0; row < batch->length; row++) {
-        for (int64_t i = 0; i < schema->n_children; i++) {
-            silt_value value;
-            sl_buf_put_c(out, i == 0 ? "" : "|");
-            if (!sl_value_from_arrow(schema->children[i], batch->children[i], batch->offset + row, &value)) {
-                sl_buf_printf(out, "<%s>", schema->children[i]->format);
-            } else if (value.is_null) {
-                sl_buf_put_c(out, "NULL");
-            } else {
-                sl_value_print(out, &value);
-            }
-        }
-        sl_buf_put_char(out, '\n');
-    }
-}
-
-silt_status duck_drain(struct duck_fixture *fx, struct ArrowArrayStream *stream, struct sl_buf *out)
-{
-    struct ArrowSchema schema = {0};
-    silt_status status = sl_arrow_stream_schema(stream, &schema, &fx->err);
-    bool done = false;
-    while (status == SILT_OK && !done) {
-        struct ArrowArray batch = {0};
-        status = sl_arrow_stream_next(stream, &batch, &done, &fx->err);
-        if (status == SILT_OK && !done) {
-            put_batch(&schema, &batch, out);
-        }
-        sl_arrow_array_release(&batch);
-    }
-    sl_arrow_schema_release(&schema);
-    sl_arrow_stream_release(stream);
-    return status;
-}
-
 silt_status duck_try_query(struct duck_fixture *fx, const char *sql)
 {
     struct ArrowArrayStream stream = {0};
@@ -136,7 +95,7 @@ silt_status duck_try_query(struct duck_fixture *fx, const char *sql)
     sl_buf_clear(&fx->text);
     const silt_status status = fx->plane.vtable->query(fx->plane.dp, fx->call, sl_str_from(sql), NULL, &stream,
                                                        &fx->err);
-    return status == SILT_OK ? duck_drain(fx, &stream, &fx->text) : status;
+    return status == SILT_OK ? rows_drain(&stream, &fx->text, &fx->err) : status;
 }
 
 const char *duck_text(struct duck_fixture *fx, const char *sql)
@@ -296,7 +255,7 @@ silt_status duck_try_scan(struct duck_fixture *fx, const silt_scan_plan *plan)
     silt_error_reset(&fx->err);
     sl_buf_clear(&fx->text);
     const silt_status status = fx->plane.vtable->parquet->scan(fx->plane.dp, fx->call, plan, &stream, &fx->err);
-    return status == SILT_OK ? duck_drain(fx, &stream, &fx->text) : status;
+    return status == SILT_OK ? rows_drain(&stream, &fx->text, &fx->err) : status;
 }
 
 const char *duck_scan_text(struct duck_fixture *fx, const silt_scan_plan *plan, const char *columns, const char *rest)

@@ -57,8 +57,6 @@ silt_schema *duck_schema(struct duck_fixture *fx, const char *fields_json); /* t
 /* Rows of a query as lines, cells separated by '|', nulls as NULL. Lives until the next call. */
 const char *duck_text(struct duck_fixture *fx, const char *sql);
 silt_status duck_try_query(struct duck_fixture *fx, const char *sql);
-/* The same for a stream, which is consumed; the status is that of its end. */
-silt_status duck_drain(struct duck_fixture *fx, struct ArrowArrayStream *stream, struct sl_buf *out);
 
 struct duck_write_options {
     const char *partition_columns[4];

@@ -4,7 +4,6 @@
 #include "process_fixture.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,26 +39,6 @@ bool process_run(bool (*fn)(void *arg), void *arg, int *killed_by)
 {
     const pid_t pid = process_start(fn, arg);
     return pid > 0 && process_wait(pid, killed_by);
-}
-
-bool process_make_dir(char *out, size_t out_size)
-{
-    const char *parent = getenv("TMPDIR");
-    const int n = snprintf(out, out_size, "%s/silt-process-XXXXXX", parent != NULL ? parent : "/tmp");
-    return n > 0 && (size_t)n < out_size && mkdtemp(out) != NULL;
-}
-
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *at)
-{
-    (void)info;
-    (void)kind;
-    (void)at;
-    return remove(path);
-}
-
-void process_remove_dir(const char *dir)
-{
-    (void)nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS); /* what stays is in the temporary folder */
 }
 
 uint64_t process_random(uint64_t *state)

@@ -1,5 +1,5 @@
 /*
- * Processes of tests: children that run a function of the test, and folders for them. A child must not use cmocka's assertions;
+ * Processes of tests: children that run a function of the test. A child must not use cmocka's assertions;
  * its function tells what is wrong on stderr and answers false. For tests that never start a thread before they fork: the data
  * plane has threads, so the parent leaves sessions to its children.
  */
@@ -16,10 +16,6 @@ pid_t process_start(bool (*fn)(void *arg), void *arg);
 bool process_wait(pid_t pid, int *killed_by);
 /* Both. */
 bool process_run(bool (*fn)(void *arg), void *arg, int *killed_by);
-
-/* A new folder in the temporary folder, and its removal with all that is in it. */
-bool process_make_dir(char *out, size_t out_size);
-void process_remove_dir(const char *dir);
 
 /* Numbers that look random and repeat for a seed (splitmix64). */
 uint64_t process_random(uint64_t *state);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arrow.h"
-#include "schema/value.h"
+#include "rows_text.h"
+#include "temp_dir.h"
 
 int session_set_up(void **state)
 {
@@ -18,8 +18,7 @@ int session_set_up(void **state)
     sl_buf_init(&s->out, silt_env_default());
     sl_buf_init(&s->sql, silt_env_default());
     sl_arena_init(&s->arena, silt_env_default());
-    (void)snprintf(s->dir, sizeof(s->dir), "/tmp/silt-session-XXXXXX");
-    assert_non_null(mkdtemp(s->dir));
+    assert_true(temp_dir_make(s->dir, sizeof(s->dir)));
     options.warehouse = s->dir;
     assert_int_equal(silt_session_open(&options, &s->session, &s->err), SILT_OK);
     *state = s;
@@ -29,10 +28,8 @@ int session_set_up(void **state)
 int session_tear_down(void **state)
 {
     struct session_fixture *s = *state;
-    char command[128];
     silt_session_close(s->session);
-    (void)snprintf(command, sizeof(command), "rm -rf '%s'", s->dir);
-    assert_int_equal(system(command), 0);
+    assert_true(temp_dir_remove(s->dir));
     sl_buf_release(&s->out);
     sl_buf_release(&s->sql);
     sl_arena_release(&s->arena);
@@ -40,60 +37,14 @@ int session_tear_down(void **state)
     return 0;
 }
 
-static void put_rows(struct sl_buf *out, const struct ArrowSchema *schema, const struct ArrowArray *batch)
-{
-    for (int64_t row = 0; row < batch->length; row++) {
-        for (int64_t i = 0; i < schema->n_children; i++) {
-            silt_value value;
-            sl_buf_put_c(out, i == 0 ? "" : "|");
-            if (!sl_value_from_arrow(schema->children[i], batch->children[i], batch->offset + row, &value)) {
-                sl_buf_printf(out, "<%s>", schema->children[i]->format);
-            } else if (value.is_null) {
-                sl_buf_put_c(out, "NULL");
-            } else {
-                sl_value_print(out, &value);
-            }
-        }
-        sl_buf_put_char(out, '\n');
-    }
-}
-
-static silt_status take_rows(struct session_fixture *s, struct ArrowArrayStream *stream)
-{
-    struct ArrowSchema schema = {0};
-    silt_status status = sl_arrow_stream_schema(stream, &schema, &s->err);
-    bool done = false;
-    while (status == SILT_OK && !done) {
-        struct ArrowArray batch = {0};
-        status = sl_arrow_stream_next(stream, &batch, &done, &s->err);
-        if (status == SILT_OK && !done) {
-            put_rows(&s->out, &schema, &batch);
-        }
-        sl_arrow_array_release(&batch);
-    }
-    sl_arrow_schema_release(&schema);
-    sl_arrow_stream_release(stream);
-    return status;
-}
-
 silt_status session_try_with(struct session_fixture *s, const char *sql, const struct ArrowSchema *params_schema,
                              const struct ArrowArray *params)
 {
-    silt_execution *execution = NULL;
-    bool done = false;
+    struct rows_result result = {.rows = &s->out};
     s->err = (silt_error)SILT_ERROR_INIT;
-    silt_status status = silt_session_execute(s->session, sql, strlen(sql), params_schema, params, &execution, &s->err);
-    while (status == SILT_OK && !done) {
-        silt_result result = {.size = sizeof(result)};
-        status = silt_execution_next(execution, NULL, &result, &done, &s->err);
-        if (status == SILT_OK && !done) {
-            sl_buf_clear(&s->out);
-            s->kind = result.kind;
-            s->version = result.version;
-            status = result.stream.release != NULL ? take_rows(s, &result.stream) : SILT_OK;
-        }
-    }
-    silt_execution_free(execution);
+    const silt_status status = rows_run(s->session, sl_str_from(sql), params_schema, params, &result, &s->err);
+    s->kind = result.kind;
+    s->version = result.version;
     return status;
 }
 

@@ -18,7 +18,7 @@
 #include "silt/silt.h"
 
 struct session_fixture {
-    char dir[64]; /* the warehouse */
+    char dir[128]; /* the warehouse */
     silt_session *session;
     struct sl_buf out;     /* rows of the last statement: cells separated by '|', nulls as NULL, a line each */
     struct sl_buf sql;     /* of session_format and session_with_dir */

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arrow.h"
-#include "schema/value.h"
+#include "rows_text.h"
 
 bool sql_open(struct sql_fixture *sql, const struct sql_options *options)
 {
@@ -38,59 +37,12 @@ void sql_close(struct sql_fixture *sql)
     sql->session = NULL;
 }
 
-static void put_batch(const struct ArrowSchema *schema, const struct ArrowArray *batch, struct sl_buf *out)
-{
-    for (int64_t row = 0; row < batch->length; row++) {
-        for (int64_t i = 0; i < schema->n_children; i++) {
-            silt_value value;
-            sl_buf_put_c(out, i == 0 ? "" : "|");
-            if (!sl_value_from_arrow(schema->children[i], batch->children[i], batch->offset + row, &value)) {
-                sl_buf_printf(out, "<%s>", schema->children[i]->format);
-            } else if (value.is_null) {
-                sl_buf_put_c(out, "NULL");
-            } else {
-                sl_value_print(out, &value);
-            }
-        }
-        sl_buf_put_char(out, '\n');
-    }
-}
-
-static silt_status drain(struct sql_fixture *sql, struct ArrowArrayStream *stream)
-{
-    struct ArrowSchema schema = {0};
-    silt_status status = sl_arrow_stream_schema(stream, &schema, &sql->err);
-    bool done = false;
-    while (status == SILT_OK && !done) {
-        struct ArrowArray batch = {0};
-        status = sl_arrow_stream_next(stream, &batch, &done, &sql->err);
-        if (status == SILT_OK && !done) {
-            put_batch(&schema, &batch, &sql->text);
-        }
-        sl_arrow_array_release(&batch);
-    }
-    sl_arrow_schema_release(&schema);
-    sl_arrow_stream_release(stream);
-    return status;
-}
-
 static silt_status run_text(struct sql_fixture *sql, struct sl_str text)
 {
-    silt_execution *execution = NULL;
-    bool done = false;
+    struct rows_result result = {.rows = &sql->text};
     sql->err = (silt_error)SILT_ERROR_INIT;
-    sql->version = -1;
-    silt_status status = silt_session_execute(sql->session, text.ptr, text.len, NULL, NULL, &execution, &sql->err);
-    while (status == SILT_OK && !done) {
-        silt_result result = {.size = sizeof(result), .version = -1};
-        status = silt_execution_next(execution, NULL, &result, &done, &sql->err);
-        if (status == SILT_OK && !done) {
-            sql->version = result.version;
-            sl_buf_clear(&sql->text);
-            status = result.stream.release != NULL ? drain(sql, &result.stream) : SILT_OK;
-        }
-    }
-    silt_execution_free(execution);
+    const silt_status status = rows_run(sql->session, text, NULL, NULL, &result, &sql->err);
+    sql->version = result.version;
     return status;
 }
 

@@ -5,11 +5,12 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "temp_dir.h"
 
 #define MAX_STORE_TESTS 40
 
@@ -36,26 +37,20 @@ static void init_calls(struct sl_local_calls *calls, bool has_link, bool has_ren
     calls->rename_noreplace = has_rename ? calls->rename_noreplace : no_rename;
 }
 
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *place)
-{
-    (void)info;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
 char *make_temp_dir(void)
 {
-    const char *parent = getenv("TMPDIR");
-    char *dir = NULL;
-    assert_true(asprintf(&dir, "%s/silt-test-XXXXXX", parent != NULL && parent[0] == '/' ? parent : "/tmp") > 0);
-    assert_non_null(mkdtemp(dir));
+    enum {
+        SIZE = 256
+    };
+    char *dir = malloc(SIZE);
+    assert_non_null(dir);
+    assert_true(temp_dir_make(dir, SIZE));
     return dir;
 }
 
 void remove_temp_dir(char *dir)
 {
-    assert_int_equal(nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
+    assert_true(temp_dir_remove(dir));
     free(dir);
 }
 
