@@ -49,7 +49,7 @@ static silt_status put_field(struct sl_row_set *rows, const struct silt_field *f
     if (status == SILT_OK) {
         sl_row_str(rows, field->name);
         sl_row_str(rows, sl_buf_view(&type));
-        sl_row_str(rows, sl_field_meta_json(field, SL_STR("comment")));
+        sl_row_str(rows, sl_field_meta_text(field, SL_STR("comment")));
         sl_row_end(rows);
     }
     sl_buf_release(&type);

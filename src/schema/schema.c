@@ -124,7 +124,7 @@ const silt_type *silt_type_value(const silt_type *type)
     return type->kind == SILT_TYPE_MAP ? type->element : NULL;
 }
 
-struct sl_str sl_field_meta_json(const struct silt_field *field, struct sl_str key)
+struct sl_str sl_field_meta_text(const struct silt_field *field, struct sl_str key)
 {
     const struct sl_field_meta *meta = find_metadata(field, key);
     if (meta == NULL) {

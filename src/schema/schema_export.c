@@ -131,9 +131,9 @@ static struct sl_str field_id(const struct silt_field *field)
     int64_t id = 0;
     struct sl_str text = {NULL, 0};
     if (field != NULL) {
-        text = sl_field_meta_json(field, SL_STR("parquet.field.id"));
+        text = sl_field_meta_text(field, SL_STR("parquet.field.id"));
         if (text.ptr == NULL) {
-            text = sl_field_meta_json(field, SL_STR("delta.columnMapping.id"));
+            text = sl_field_meta_text(field, SL_STR("delta.columnMapping.id"));
         }
     }
     return text.ptr != NULL && sl_str_to_i64(text, &id) ? text : (struct sl_str){NULL, 0};

@@ -79,7 +79,7 @@ const struct silt_field *sl_type_find(const struct silt_type *type, struct sl_st
 const struct silt_field *sl_schema_find_path(const silt_schema *schema, const struct sl_str *path, size_t n);
 
 /* Metadata value as text: a JSON string without its quotes and escapes, else the JSON text. Absent view if not there. */
-struct sl_str sl_field_meta_json(const struct silt_field *field, struct sl_str key);
+struct sl_str sl_field_meta_text(const struct silt_field *field, struct sl_str key);
 
 /*
  * What a new table's schema must obey: no duplicate names ignoring case at any level, no empty names, characters that

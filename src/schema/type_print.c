@@ -111,7 +111,7 @@ static void put_ddl_field(struct sl_buf *out, const struct silt_field *field)
     if (!field->nullable) {
         sl_buf_put_c(out, " NOT NULL");
     }
-    const struct sl_str comment = sl_field_meta_json(field, SL_STR("comment"));
+    const struct sl_str comment = sl_field_meta_text(field, SL_STR("comment"));
     if (comment.ptr != NULL) {
         sl_buf_put_c(out, " COMMENT ");
         const silt_value text = sl_value_bytes(SILT_TYPE_STRING, comment);

@@ -263,7 +263,7 @@ static const struct sl_footer_node *find_column(const struct sl_footer_node *roo
         return find_child(root, field->name);
     }
     int64_t id = -1;
-    const struct sl_str text = sl_field_meta_json(field, SL_STR("parquet.field.id"));
+    const struct sl_str text = sl_field_meta_text(field, SL_STR("parquet.field.id"));
     if (text.ptr == NULL || !sl_str_to_i64(text, &id) || id < 0) {
         return NULL;
     }

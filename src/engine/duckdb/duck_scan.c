@@ -38,7 +38,7 @@ static silt_status put_entry(struct sl_buf *sql, const struct sl_duck_table *tab
     const struct silt_field *field = &table->fields[index];
     if (table->match_by_field_id) {
         int64_t id = 0;
-        const struct sl_str text = sl_field_meta_json(field, SL_STR("parquet.field.id"));
+        const struct sl_str text = sl_field_meta_text(field, SL_STR("parquet.field.id"));
         if (text.ptr == NULL || !sl_str_to_i64(text, &id) || id < 0 || id > INT32_MAX) {
             return sl_fail(err, SILT_ECORRUPT, NULL, "column %.*s has no usable parquet.field.id", SL_FMT(field->name));
         }

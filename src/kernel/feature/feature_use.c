@@ -55,7 +55,7 @@ static bool search_fields(struct type_search *search, const struct silt_type *ty
     for (size_t i = 0; i < type->n_fields; i++) {
         const struct silt_field *field = &type->fields[i];
         const bool here = search->test->kind == USE_FIELD_KEY &&
-                          sl_field_meta_json(field, sl_str_from(search->test->key)).ptr != NULL;
+                          sl_field_meta_text(field, sl_str_from(search->test->key)).ptr != NULL;
         if (here || search_type(search, field->type)) {
             search->found = search->found != NULL ? search->found : field;
             return true;

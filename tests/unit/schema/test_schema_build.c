@@ -109,7 +109,7 @@ static silt_status build_once(struct model *m, silt_error *err)
         status = sl_schema_project(schema, &column, 1, &part, err);
     }
     if (status == SILT_OK) {
-        assert_string_equal(sl_field_meta_json(silt_schema_field(part, 0), SL_STR("k")).ptr, "v\n");
+        assert_string_equal(sl_field_meta_text(silt_schema_field(part, 0), SL_STR("k")).ptr, "v\n");
     }
     silt_schema_unref(part);
     silt_schema_unref(schema);

@@ -95,9 +95,9 @@ static void metadata_and_text_are_kept_as_written(void **state)
     assert_string_equal(silt_field_metadata(field, "comment"), "\"it \\\"is\\\"\"");
     assert_string_equal(silt_field_metadata(field, "n"), "{\"b\":[1,2]}");
     assert_null(silt_field_metadata(field, "Z"));
-    assert_string_equal(sl_field_meta_json(field, SL_STR("comment")).ptr, "it \"is\"");
-    assert_string_equal(sl_field_meta_json(field, SL_STR("n")).ptr, "{\"b\":[1,2]}");
-    assert_null(sl_field_meta_json(field, SL_STR("no")).ptr);
+    assert_string_equal(sl_field_meta_text(field, SL_STR("comment")).ptr, "it \"is\"");
+    assert_string_equal(sl_field_meta_text(field, SL_STR("n")).ptr, "{\"b\":[1,2]}");
+    assert_null(sl_field_meta_text(field, SL_STR("no")).ptr);
     silt_schema_unref(schema);
 }
 

@@ -93,7 +93,7 @@ static void create_table_has_every_clause(void **state)
     assert_int_equal(c->n_fields, 4);
     assert_false(c->fields[0].nullable);
     assert_int_equal(c->fields[1].type->kind, SILT_TYPE_MAP);
-    assert_true(sl_str_eq_c(sl_field_meta_json(&c->fields[2], SL_STR("__CHAR_VARCHAR_TYPE_STRING")), "varchar(10)"));
+    assert_true(sl_str_eq_c(sl_field_meta_text(&c->fields[2], SL_STR("__CHAR_VARCHAR_TYPE_STRING")), "varchar(10)"));
     assert_true(sl_str_eq_c(c->fields[3].name, "day"));
     assert_int_equal(c->partition_columns.n, 2);
     assert_int_equal(c->properties.n, 3);
