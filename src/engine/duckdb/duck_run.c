@@ -62,7 +62,12 @@ static silt_status run_tasks(struct sl_duck_conn *conn, const silt_call *call, d
         if (duckdb_pending_execution_is_finished(state)) {
             return SILT_OK;
         }
-        SL_TRY(sl_call_check(env, call, err));
+        const silt_status status = sl_call_check(env, call, err);
+        if (status != SILT_OK) {
+            /* DuckDB's own threads may be at work: without this, closing the connection waits until they are done. */
+            duckdb_interrupt(conn->handle);
+            return status;
+        }
         if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE) {
             env->sleep_us(env->ctx, IDLE_US);
         }
