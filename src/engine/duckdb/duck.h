@@ -1,6 +1,16 @@
 /*
  * What the files of the DuckDB data plane share: the instance, connections, running statements, error mapping, SQL text.
- * Only src/engine/duckdb includes this.
+ * Only src/engine/duckdb includes this. A map of the folder, from the outside in:
+ *
+ *   the library's face   duck_entry.c  the vtable that libsilt loads
+ *   the instance         duck_open.c   options, the one database, connections
+ *   statements           duck_run.c, duck_params.c, duck_watch.c (cancelling), duck_result.c (rows out), duck_error.c
+ *   SQL's text           duck_sql.c    names, literals, types; duck_query.c: a user's text parsed, described, run
+ *   scans                duck_scan.c   a plan as SQL; duck_part.c: partition values; duck_footer.c, duck_match.c: physical types
+ *   handlers             duck_read.c, duck_filter.c (rows in by duck_rows.c), duck_write.c
+ *   a write              duck_write.c  the course of it; duck_cast.c: store assignment; duck_copy.c, duck_split.c, duck_stats.c,
+ *                        duck_publish.c: its steps (duck_write.h); duck_text.c: partition values as the log spells them
+ *   files                duck_files.c  what DuckDB can open, scratch folders
  *
  * Threading: the instance is used from many threads; `lock` guards what is marked so. A connection has one owner.
  */
@@ -222,6 +232,7 @@ struct sl_duck_check {
     const struct silt_type *type; /* struct of physical columns */
     bool match_by_field_id;
     bool runs_in_utc; /* the query that follows is on a connection of ours */
+    bool *exact;      /* set if no file needs the schema map, see duck_exact.c; NULL: not asked */
 };
 
 /*
@@ -270,6 +281,9 @@ bool sl_duck_text_register(struct sl_dataplane *dp, duckdb_connection handle);
 
 /* ---- duck_scan.c ---- */
 
+/* Columns that DuckDB adds to each scan; a column of a table may not hide them. */
+bool sl_duck_is_virtual_name(struct sl_str name);
+
 /* "read_parquet([…], schema=map{…})" for these columns; aliases[i] is the name that column i gets. */
 struct sl_duck_table {
     const char *const *files;
@@ -279,6 +293,7 @@ struct sl_duck_table {
     size_t n_fields;
     const bool *skip; /* columns that are not in the files, NULL: none */
     bool match_by_field_id;
+    bool exact; /* aliases are the names in the files, and the types are theirs: no schema map */
 };
 silt_status sl_duck_put_table(struct sl_buf *sql, const struct sl_duck_table *table, silt_error *err);
 
