@@ -47,7 +47,7 @@ silt_status sl_cursor_properties(struct sl_cursor *cursor, struct sl_kv_list *ou
 silt_status sl_cursor_fail(struct sl_cursor *cursor, const char *expected);
 
 /* The statements with a parser of their own. The cursor stands behind the leading keyword. */
-silt_status sl_parse_create(struct sl_cursor *cursor, struct sl_statement *out);
-silt_status sl_parse_insert(struct sl_cursor *cursor, struct sl_statement *out);
+silt_status sl_create_parse(struct sl_cursor *cursor, struct sl_statement *out);
+silt_status sl_insert_parse(struct sl_cursor *cursor, struct sl_statement *out);
 
 #endif

@@ -71,39 +71,6 @@ out:
     return status;
 }
 
-/* CHAR(n) and VARCHAR(n) are strings that remember how they were declared, as Spark stores them. */
-static silt_status note_char_type(struct sl_cursor *cursor, struct silt_field *field, struct sl_str text)
-{
-    struct sl_str word = text;
-    struct sl_buf lower;
-    silt_status status = SILT_OK;
-
-    while (word.len > 0 && word.ptr[word.len - 1] != '(') {
-        word.len--;
-    }
-    if (word.len < 2) {
-        return SILT_OK;
-    }
-    word = sl_str_trim(sl_str_sub(word, 0, word.len - 1));
-    if (!sl_str_eq_nocase(word, SL_STR("CHAR")) && !sl_str_eq_nocase(word, SL_STR("VARCHAR")) &&
-        !sl_str_eq_nocase(word, SL_STR("CHARACTER"))) {
-        return SILT_OK;
-    }
-    sl_buf_init(&lower, cursor->arena->env);
-    sl_buf_put_c(&lower, sl_str_eq_nocase(word, SL_STR("VARCHAR")) ? "varchar" : "char");
-    for (size_t i = word.len; i < text.len; i++) {
-        if (text.ptr[i] != ' ') {
-            sl_buf_put_char(&lower, text.ptr[i]);
-        }
-    }
-    status = sl_buf_status(&lower, cursor->err);
-    if (status == SILT_OK) {
-        status = add_text_meta(cursor, field, "__CHAR_VARCHAR_TYPE_STRING", sl_buf_view(&lower));
-    }
-    sl_buf_release(&lower);
-    return status;
-}
-
 static silt_status refuse_option(struct sl_cursor *cursor, const char *what)
 {
     silt_status status = sl_fail(cursor->err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_SYNTAX", "%s is not supported",
@@ -153,7 +120,7 @@ static silt_status parse_column(struct sl_cursor *cursor, struct silt_field *fie
     if (text.len == 0) {
         return sl_cursor_fail(cursor, "the type of the column");
     }
-    status = sl_type_parse(cursor->arena, text, &field->type, cursor->err);
+    status = sl_type_parse_column(cursor->arena, text, field, cursor->err);
     if (status != SILT_OK) {
         if (cursor->err != NULL && cursor->err->position >= 0) {
             sl_error_position(cursor->err, begin + (size_t)cursor->err->position);
@@ -162,7 +129,6 @@ static silt_status parse_column(struct sl_cursor *cursor, struct silt_field *fie
         }
         return status;
     }
-    SL_TRY(note_char_type(cursor, field, text));
     return column_options(cursor, field);
 }
 
@@ -282,7 +248,7 @@ static bool is_delta_create(struct sl_cursor *cursor, struct sl_create_table *cr
     return sl_cursor_accept(cursor, "TABLE");
 }
 
-silt_status sl_parse_create(struct sl_cursor *cursor, struct sl_statement *out)
+silt_status sl_create_parse(struct sl_cursor *cursor, struct sl_statement *out)
 {
     struct sl_create_table *create = &out->create;
     struct sl_vec fields;

@@ -22,7 +22,7 @@ static bool at_column_list(const struct sl_cursor *cursor)
            !sl_token_is(&cursor->after, "TABLE");
 }
 
-silt_status sl_parse_insert(struct sl_cursor *cursor, struct sl_statement *out)
+silt_status sl_insert_parse(struct sl_cursor *cursor, struct sl_statement *out)
 {
     struct sl_insert *insert = &out->insert;
 

@@ -198,10 +198,10 @@ silt_status sl_statement_parse(struct sl_arena *arena, struct sl_str text, struc
         return sl_cursor_fail(&cursor, "a statement");
     }
     if (sl_cursor_accept(&cursor, "CREATE")) {
-        return sl_parse_create(&cursor, out);
+        return sl_create_parse(&cursor, out);
     }
     if (sl_cursor_accept(&cursor, "INSERT")) {
-        return sl_parse_insert(&cursor, out);
+        return sl_insert_parse(&cursor, out);
     }
     if (sl_cursor_accept(&cursor, "DESCRIBE") || sl_cursor_accept(&cursor, "DESC")) {
         return parse_describe(&cursor, out);

@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "kernel/engine/storage.h"
+#include "kernel/engine/storage_wrap.h"
 
 silt_status sl_decorator_new(const silt_env *env, silt_storage *inner, const struct sl_decorator_spec *spec,
                              silt_storage **out, silt_error *err)

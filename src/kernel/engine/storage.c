@@ -7,8 +7,8 @@
  * Called by the kernel, by engines and by stores that wrap stores. Any thread: nothing changes after creation but
  * the count.
  */
-#include "kernel/engine/storage.h"
 #include "kernel/engine/storage_int.h"
+#include "kernel/engine/storage_wrap.h"
 
 #include <stddef.h>
 #include <stdio.h>

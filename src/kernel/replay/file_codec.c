@@ -3,7 +3,7 @@
  */
 #include "kernel/replay/file_codec.h"
 
-void sl_code_u64(struct sl_buf *out, uint64_t value)
+void sl_codec_put_u64(struct sl_buf *out, uint64_t value)
 {
     char bytes[10];
     size_t n = 0;
@@ -15,32 +15,32 @@ void sl_code_u64(struct sl_buf *out, uint64_t value)
     sl_buf_put(out, bytes, n);
 }
 
-void sl_code_i64(struct sl_buf *out, int64_t value)
+void sl_codec_put_i64(struct sl_buf *out, int64_t value)
 {
     const uint64_t bits = (uint64_t)value;
-    sl_code_u64(out, value < 0 ? ~(bits << 1) : bits << 1);
+    sl_codec_put_u64(out, value < 0 ? ~(bits << 1) : bits << 1);
 }
 
-void sl_code_str(struct sl_buf *out, struct sl_str text)
+void sl_codec_put_str(struct sl_buf *out, struct sl_str text)
 {
     if (text.ptr == NULL) {
-        sl_code_u64(out, 0);
+        sl_codec_put_u64(out, 0);
         return;
     }
-    sl_code_u64(out, (uint64_t)text.len + 1);
+    sl_codec_put_u64(out, (uint64_t)text.len + 1);
     sl_buf_put_str(out, text);
 }
 
-void sl_code_kvs(struct sl_buf *out, const struct sl_kv *items, size_t n)
+void sl_codec_put_kvs(struct sl_buf *out, const struct sl_kv *items, size_t n)
 {
-    sl_code_u64(out, n);
+    sl_codec_put_u64(out, n);
     for (size_t i = 0; i < n; i++) {
-        sl_code_str(out, items[i].key);
-        sl_code_str(out, items[i].value);
+        sl_codec_put_str(out, items[i].key);
+        sl_codec_put_str(out, items[i].value);
     }
 }
 
-uint64_t sl_decode_u64(struct sl_decoder *d)
+uint64_t sl_codec_get_u64(struct sl_decoder *d)
 {
     uint64_t value = 0;
     for (unsigned shift = 0; shift < 64 && d->at < d->end; shift += 7) {
@@ -55,16 +55,16 @@ uint64_t sl_decode_u64(struct sl_decoder *d)
     return 0;
 }
 
-int64_t sl_decode_i64(struct sl_decoder *d)
+int64_t sl_codec_get_i64(struct sl_decoder *d)
 {
-    const uint64_t bits = sl_decode_u64(d);
+    const uint64_t bits = sl_codec_get_u64(d);
     const uint64_t value = (bits & 1U) != 0 ? ~(bits >> 1) : bits >> 1;
     return value <= INT64_MAX ? (int64_t)value : -(int64_t)(UINT64_MAX - value) - 1;
 }
 
-struct sl_str sl_decode_str(struct sl_decoder *d)
+struct sl_str sl_codec_get_str(struct sl_decoder *d)
 {
-    const uint64_t coded = sl_decode_u64(d);
+    const uint64_t coded = sl_codec_get_u64(d);
     if (coded == 0) {
         return (struct sl_str){NULL, 0};
     }
@@ -78,11 +78,11 @@ struct sl_str sl_decode_str(struct sl_decoder *d)
     return text;
 }
 
-bool sl_decode_kvs(struct sl_decoder *d, struct sl_arena *arena, const struct sl_kv **items, size_t *n)
+bool sl_codec_get_kvs(struct sl_decoder *d, struct sl_arena *arena, const struct sl_kv **items, size_t *n)
 {
     *items = NULL;
     *n = 0;
-    const uint64_t count = sl_decode_u64(d);
+    const uint64_t count = sl_codec_get_u64(d);
     if (count == 0 || count > (uint64_t)(d->end - d->at)) {
         d->ok = d->ok && count == 0;
         return true;
@@ -92,8 +92,8 @@ bool sl_decode_kvs(struct sl_decoder *d, struct sl_arena *arena, const struct sl
         return false;
     }
     for (size_t i = 0; i < (size_t)count; i++) {
-        list[i].key = sl_decode_str(d);
-        list[i].value = sl_decode_str(d);
+        list[i].key = sl_codec_get_str(d);
+        list[i].value = sl_codec_get_str(d);
     }
     *items = list;
     *n = (size_t)count;

@@ -9,20 +9,20 @@
 #include "base/buf.h"
 #include "kernel/action/action.h"
 
-void sl_code_u64(struct sl_buf *out, uint64_t value);
-void sl_code_i64(struct sl_buf *out, int64_t value);      /* small magnitudes are short */
-void sl_code_str(struct sl_buf *out, struct sl_str text); /* absent stays absent */
-void sl_code_kvs(struct sl_buf *out, const struct sl_kv *items, size_t n);
+void sl_codec_put_u64(struct sl_buf *out, uint64_t value);
+void sl_codec_put_i64(struct sl_buf *out, int64_t value);      /* small magnitudes are short */
+void sl_codec_put_str(struct sl_buf *out, struct sl_str text); /* absent stays absent */
+void sl_codec_put_kvs(struct sl_buf *out, const struct sl_kv *items, size_t n);
 
 struct sl_decoder {
     const char *at;
     const char *end;
     bool ok; /* false once bytes were missing; all results are then zero */
 };
-uint64_t sl_decode_u64(struct sl_decoder *d);
-int64_t sl_decode_i64(struct sl_decoder *d);
-struct sl_str sl_decode_str(struct sl_decoder *d); /* borrowed */
+uint64_t sl_codec_get_u64(struct sl_decoder *d);
+int64_t sl_codec_get_i64(struct sl_decoder *d);
+struct sl_str sl_codec_get_str(struct sl_decoder *d); /* borrowed */
 /* Items in the arena, text borrowed. false: out of memory. */
-bool sl_decode_kvs(struct sl_decoder *d, struct sl_arena *arena, const struct sl_kv **items, size_t *n);
+bool sl_codec_get_kvs(struct sl_decoder *d, struct sl_arena *arena, const struct sl_kv **items, size_t *n);
 
 #endif

@@ -163,14 +163,14 @@ static bool make_group(struct sl_file_set_builder *builder, struct sl_str dir, s
         return false;
     }
     struct sl_decoder d = {.at = copy.ptr, .end = copy.ptr + copy.len, .ok = true};
-    group->dir = sl_decode_str(&d);
+    group->dir = sl_codec_get_str(&d);
     bool inserted = false;
     struct sl_map_entry *entry = sl_map_put(&builder->groups, copy, &inserted);
     if (entry == NULL || group->dir.len != dir.len) {
         return false;
     }
     entry->value.u64 = set->groups.len - 1;
-    return sl_decode_kvs(&d, &set->arena, &group->partition_values.items, &group->partition_values.n) &&
+    return sl_codec_get_kvs(&d, &set->arena, &group->partition_values.items, &group->partition_values.n) &&
            group->partition_values.n == n_values;
 }
 
@@ -183,8 +183,8 @@ static bool find_group(struct sl_file_set_builder *builder, struct sl_str dir, c
         return true;
     }
     sl_buf_clear(&builder->key);
-    sl_code_str(&builder->key, dir);
-    sl_code_kvs(&builder->key, values->items, values->n);
+    sl_codec_put_str(&builder->key, dir);
+    sl_codec_put_kvs(&builder->key, values->items, values->n);
     if (sl_buf_status(&builder->key, NULL) != SILT_OK) {
         return false;
     }
@@ -208,23 +208,23 @@ static void encode_record(struct sl_buf *out, const struct sl_add *add, size_t g
                            (add->base_row_id != SL_NO_I64 ? RECORD_BASE_ROW_ID : 0U) |
                            (add->default_row_commit_version != SL_NO_I64 ? RECORD_ROW_COMMIT_VERSION : 0U) |
                            (dv != NULL ? RECORD_DV : 0U);
-    sl_code_u64(out, group);
-    sl_code_str(out, name);
-    sl_code_i64(out, add->size);
-    sl_code_i64(out, add->modification_time);
-    sl_code_u64(out, flags);
+    sl_codec_put_u64(out, group);
+    sl_codec_put_str(out, name);
+    sl_codec_put_i64(out, add->size);
+    sl_codec_put_i64(out, add->modification_time);
+    sl_codec_put_u64(out, flags);
     if ((flags & RECORD_BASE_ROW_ID) != 0) {
-        sl_code_i64(out, add->base_row_id);
+        sl_codec_put_i64(out, add->base_row_id);
     }
     if ((flags & RECORD_ROW_COMMIT_VERSION) != 0) {
-        sl_code_i64(out, add->default_row_commit_version);
+        sl_codec_put_i64(out, add->default_row_commit_version);
     }
     if (dv != NULL) {
-        sl_code_str(out, dv->storage_type);
-        sl_code_str(out, dv->path_or_inline_dv);
-        sl_code_i64(out, dv->offset);
-        sl_code_i64(out, dv->size_in_bytes);
-        sl_code_i64(out, dv->cardinality);
+        sl_codec_put_str(out, dv->storage_type);
+        sl_codec_put_str(out, dv->path_or_inline_dv);
+        sl_codec_put_i64(out, dv->offset);
+        sl_codec_put_i64(out, dv->size_in_bytes);
+        sl_codec_put_i64(out, dv->cardinality);
     }
 }
 
@@ -235,21 +235,21 @@ static void encode_details(struct sl_buf *out, const struct sl_add *add)
                            (add->clustering_provider.ptr != NULL ? DETAIL_CLUSTERING : 0U) |
                            (add->extra.n > 0 ? DETAIL_EXTRA : 0U) |
                            (dv != NULL && dv->extra.n > 0 ? DETAIL_DV_EXTRA : 0U);
-    sl_code_u64(out, flags);
+    sl_codec_put_u64(out, flags);
     if ((flags & DETAIL_STATS) != 0) {
-        sl_code_str(out, add->stats);
+        sl_codec_put_str(out, add->stats);
     }
     if ((flags & DETAIL_TAGS) != 0) {
-        sl_code_kvs(out, add->tags.items, add->tags.n);
+        sl_codec_put_kvs(out, add->tags.items, add->tags.n);
     }
     if ((flags & DETAIL_CLUSTERING) != 0) {
-        sl_code_str(out, add->clustering_provider);
+        sl_codec_put_str(out, add->clustering_provider);
     }
     if ((flags & DETAIL_EXTRA) != 0) {
-        sl_code_kvs(out, add->extra.items, add->extra.n);
+        sl_codec_put_kvs(out, add->extra.items, add->extra.n);
     }
     if ((flags & DETAIL_DV_EXTRA) != 0) {
-        sl_code_kvs(out, dv->extra.items, dv->extra.n);
+        sl_codec_put_kvs(out, dv->extra.items, dv->extra.n);
     }
 }
 
@@ -340,20 +340,20 @@ static size_t offset_in(const struct sl_vec *chunks, size_t chunk_index, const s
 static void decode_record(struct sl_file_cursor *cursor, struct sl_decoder *d, struct sl_add *add)
 {
     const struct sl_file_set *set = cursor->set;
-    const size_t index = (size_t)sl_decode_u64(d);
-    const struct sl_str name = sl_decode_str(d);
-    add->size = sl_decode_i64(d);
-    add->modification_time = sl_decode_i64(d);
-    const unsigned flags = (unsigned)sl_decode_u64(d);
+    const size_t index = (size_t)sl_codec_get_u64(d);
+    const struct sl_str name = sl_codec_get_str(d);
+    add->size = sl_codec_get_i64(d);
+    add->modification_time = sl_codec_get_i64(d);
+    const unsigned flags = (unsigned)sl_codec_get_u64(d);
     add->data_change = (flags & RECORD_DATA_CHANGE) != 0;
-    add->base_row_id = (flags & RECORD_BASE_ROW_ID) != 0 ? sl_decode_i64(d) : SL_NO_I64;
-    add->default_row_commit_version = (flags & RECORD_ROW_COMMIT_VERSION) != 0 ? sl_decode_i64(d) : SL_NO_I64;
+    add->base_row_id = (flags & RECORD_BASE_ROW_ID) != 0 ? sl_codec_get_i64(d) : SL_NO_I64;
+    add->default_row_commit_version = (flags & RECORD_ROW_COMMIT_VERSION) != 0 ? sl_codec_get_i64(d) : SL_NO_I64;
     if ((flags & RECORD_DV) != 0) {
-        cursor->dv = (struct sl_dv_descriptor){.storage_type = sl_decode_str(d)};
-        cursor->dv.path_or_inline_dv = sl_decode_str(d);
-        cursor->dv.offset = sl_decode_i64(d);
-        cursor->dv.size_in_bytes = sl_decode_i64(d);
-        cursor->dv.cardinality = sl_decode_i64(d);
+        cursor->dv = (struct sl_dv_descriptor){.storage_type = sl_codec_get_str(d)};
+        cursor->dv.path_or_inline_dv = sl_codec_get_str(d);
+        cursor->dv.offset = sl_codec_get_i64(d);
+        cursor->dv.size_in_bytes = sl_codec_get_i64(d);
+        cursor->dv.cardinality = sl_codec_get_i64(d);
         add->deletion_vector = &cursor->dv;
     }
     const struct sl_file_group *group = sl_vec_at(&set->groups, index);
@@ -366,23 +366,23 @@ static void decode_record(struct sl_file_cursor *cursor, struct sl_decoder *d, s
 
 static bool decode_details(struct sl_file_cursor *cursor, struct sl_decoder *d, struct sl_add *add)
 {
-    const unsigned flags = (unsigned)sl_decode_u64(d);
+    const unsigned flags = (unsigned)sl_codec_get_u64(d);
     bool ok = true;
     if ((flags & DETAIL_STATS) != 0) {
-        add->stats = sl_decode_str(d);
+        add->stats = sl_codec_get_str(d);
     }
     if ((flags & DETAIL_TAGS) != 0) {
         add->has_tags = true;
-        ok = sl_decode_kvs(d, &cursor->arena, &add->tags.items, &add->tags.n) && ok;
+        ok = sl_codec_get_kvs(d, &cursor->arena, &add->tags.items, &add->tags.n) && ok;
     }
     if ((flags & DETAIL_CLUSTERING) != 0) {
-        add->clustering_provider = sl_decode_str(d);
+        add->clustering_provider = sl_codec_get_str(d);
     }
     if ((flags & DETAIL_EXTRA) != 0) {
-        ok = sl_decode_kvs(d, &cursor->arena, &add->extra.items, &add->extra.n) && ok;
+        ok = sl_codec_get_kvs(d, &cursor->arena, &add->extra.items, &add->extra.n) && ok;
     }
     if ((flags & DETAIL_DV_EXTRA) != 0) {
-        ok = sl_decode_kvs(d, &cursor->arena, &cursor->dv.extra.items, &cursor->dv.extra.n) && ok;
+        ok = sl_codec_get_kvs(d, &cursor->arena, &cursor->dv.extra.items, &cursor->dv.extra.n) && ok;
     }
     return ok;
 }

@@ -1,8 +1,8 @@
 /*
  * What stores that wrap other stores need of the store object beyond its public interface. Called by src/storage.
  */
-#ifndef SL_KERNEL_ENGINE_STORAGE_H
-#define SL_KERNEL_ENGINE_STORAGE_H
+#ifndef SL_KERNEL_ENGINE_STORAGE_WRAP_H
+#define SL_KERNEL_ENGINE_STORAGE_WRAP_H
 
 #include "silt/storage.h"
 
