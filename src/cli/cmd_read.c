@@ -37,7 +37,12 @@ static silt_status compose_read(struct sl_cli *cli, const struct sl_table_arg *t
     if (args->limit >= 0) {
         sl_buf_printf(sql, " LIMIT %lld", (long long)args->limit);
     }
-    return sl_buf_status(sql, err);
+    SL_TRY(sl_buf_status(sql, err));
+    struct sl_str statement;
+    if (sl_sql_single(sl_str_make(sl_buf_cstr(sql), sql->len), &statement, NULL) != SILT_OK) {
+        return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "--where takes one condition, without a semicolon");
+    }
+    return SILT_OK;
 }
 
 int sl_cmd_read(struct sl_cli *cli)

@@ -184,6 +184,8 @@ static void configure(struct sl_line_editor *editor)
     (void)el_set(el, EL_BIND, "^R", "em-inc-search-prev", NULL);
     (void)el_set(el, EL_BIND, "\\e[3~", "ed-delete-next-char", NULL);
     (void)el_set(el, EL_SETTY, "-d", "-isig", NULL);
+    /* While a statement runs, Ctrl-C must not throw away what waits for output, such as the message that it stopped. */
+    (void)el_set(el, EL_SETTY, "-x", "+noflsh", NULL);
     (void)el_set(el, EL_BIND, "^C", "silt-cancel", NULL);
     (void)el_set(el, EL_BIND, "^Z", "silt-suspend", NULL);
 }

@@ -221,6 +221,13 @@ static silt_status parse_option(struct sl_arena *arena, const struct sl_command 
     return set_option(option, text, args, err);
 }
 
+/* "-" is standard input, and "-- text" a statement that begins with a comment. */
+static bool is_option(const char *word)
+{
+    const bool is_comment = word[0] == '-' && word[1] == '-' && strchr(" \t\r\n", word[2]) != NULL && word[2] != '\0';
+    return word[0] == '-' && word[1] != '\0' && !is_comment;
+}
+
 static silt_status check_words(const struct sl_command *command, const struct sl_args *args, silt_error *err)
 {
     silt_status status = SILT_OK;
@@ -249,7 +256,7 @@ silt_status sl_options_parse(struct sl_arena *arena, const struct sl_command *co
     }
     while (cursor.next < argc && !out->help) {
         const char *word = argv[cursor.next];
-        if (only_words || word[0] != '-' || word[1] == '\0') {
+        if (only_words || !is_option(word)) {
             out->words[out->n_words++] = word;
             cursor.next++;
         } else if (strcmp(word, "--") == 0) {

@@ -1,0 +1,125 @@
+"""silt sql: where statements come from, what they print, how failures are reported."""
+import os
+import signal
+import subprocess
+import time
+
+import cli_support
+
+
+class Sql(cli_support.CliTest):
+    @classmethod
+    def prepare(cls):
+        cls.sql("CREATE TABLE events (id BIGINT, city STRING) USING delta; INSERT INTO events VALUES (1, 'Oslo'), (2, 'Bergen')")
+
+    def test_statements_come_from_the_command_line_a_file_or_standard_input(self):
+        with open(os.path.join(self.dir, "q.sql"), "w", encoding="utf-8") as file:
+            file.write("-- a comment\nSELECT 1 AS a;\n\nSELECT 2 AS b\n")
+        expected = "a\n1\nb\n2\n"
+        self.assert_prints(expected, "sql", "SELECT 1 AS a; SELECT 2 AS b")
+        self.assert_prints(expected, "sql", "-f", "q.sql")
+        self.assert_prints(expected, "sql", "-", stdin="SELECT 1 AS a; SELECT 2 AS b;")
+        self.assert_prints(expected, "sql", stdin="SELECT 1 AS a; SELECT 2 AS b;")
+        self.assert_prints(expected, stdin="SELECT 1 AS a; SELECT 2 AS b;")
+
+    def test_blank_texts_do_nothing(self):
+        for text in ("", " ; ;\n", "-- nothing\n", "/* nothing */"):
+            self.assert_prints("", "sql", text)
+
+    def test_statement_that_changes_a_table_yields_a_row_of_counts(self):
+        self.assertEqual(self.sql("CREATE TABLE counted (id BIGINT) USING delta"), "")
+        self.assertEqual(
+            self.sql("INSERT INTO counted VALUES (1), (2), (3)"), "num_affected_rows,num_inserted_rows\n3,3\n"
+        )
+        self.assertEqual(
+            self.sql("INSERT INTO counted VALUES (4)", "-o", "jsonl"), '{"num_affected_rows":1,"num_inserted_rows":1}\n'
+        )
+
+    def test_error_names_line_and_column(self):
+        self.assert_fails(
+            1, 'error: [PARSE_SYNTAX_ERROR] syntax error at or near "SELEC" (line 2, column 3)', "sql", "\n  SELEC 1"
+        )
+        done = self.silt("sql", "SELECT 1;\nSELECT 'é', nope FROM events")
+        self.assertEqual(done.code, 1)
+        self.assertIn("[UNRESOLVED_COLUMN]", done.err)
+        self.assertTrue(done.err.endswith("(line 2, column 13)\n"), done.err)
+
+    def test_mistyped_column_and_table_suggest_the_near_one(self):
+        done = self.silt("sql", "SELECT citty FROM events")
+        self.assertTrue(done.err.endswith("\nhint: did you mean city?\n"), done.err)
+        done = self.silt("sql", "SELECT * FROM evens")
+        self.assertTrue(done.err.endswith("\nhint: did you mean events?\n"), done.err)
+
+    def test_first_failure_stops_the_run(self):
+        done = self.silt("sql", "SELECT 1 AS a; SELECT nope; SELECT 3 AS c")
+        self.assertEqual((done.code, done.out), (1, "a\n1\n"))
+        self.assertEqual(done.err.count("error: "), 1)
+
+    def test_keep_going_runs_the_rest_and_keeps_the_first_failures_code(self):
+        done = self.silt("sql", "--keep-going", "SELECT 1 AS a; SELECT * FROM delta.`/none`; SELECT nope; SELECT 4 AS d")
+        self.assertEqual((done.code, done.out), (4, "a\n1\nd\n4\n"))
+        self.assertEqual(done.err.count("error: "), 2)
+
+    def test_errors_are_one_line_and_at_most_one_hint(self):
+        for text in ("SELECT nope", "FROM evens", "SELECT 'a\nb", "DELETE FROM events", "DESCRIBE HISTORY nothing"):
+            done = self.silt("sql", text)
+            lines = done.err.splitlines()
+            self.assertRegex(lines[0], r"\Aerror: \[[A-Z_.]+\] \S")
+            self.assertLessEqual(len(lines), 2, done.err)
+            self.assertTrue(len(lines) == 1 or lines[1].startswith("hint: "), done.err)
+
+    def test_exit_codes_tell_kinds_of_failures_apart(self):
+        self.assertEqual(self.silt("sql", "SELECT error('x')").code, 1)
+        self.assertEqual(self.silt("sql", "DELETE FROM events").code, 1)
+        self.assertEqual(self.silt("sql", "DESCRIBE DETAIL nothing").code, 4)
+        self.assertEqual(self.silt("sql", "-f", "missing.sql").code, 1)
+
+    def test_table_of_an_unknown_feature_is_unreadable(self):
+        log = os.path.join(self.dir, "future", "_delta_log")
+        os.makedirs(log)
+        with open(os.path.join(log, "0" * 20 + ".json"), "w", encoding="utf-8") as file:
+            file.write(
+                '{"protocol":{"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":["fromTheFuture"],'
+                '"writerFeatures":["fromTheFuture"]}}\n'
+                '{"metaData":{"id":"1","format":{"provider":"parquet","options":{}},'
+                '"schemaString":"{\\"type\\":\\"struct\\",\\"fields\\":[]}","partitionColumns":[],"configuration":{}}}\n'
+            )
+        for args in (["read", "future"], ["schema", "future"], ["sql", "SELECT * FROM future"]):
+            done = self.silt(*args)
+            self.assertEqual(done.code, 4, done.err)
+            self.assertIn("fromTheFuture", done.err)
+
+    def test_warehouse_option_wins_over_the_environment(self):
+        other = os.path.join(self.dir, "other")
+        os.makedirs(other, exist_ok=True)
+        self.sql("CREATE TABLE t1 (a INT) USING delta", "--warehouse", other)
+        self.assertTrue(os.path.isdir(os.path.join(other, "t1", "_delta_log")))
+        done = subprocess.run(
+            [cli_support.SILT, "schema", "t1"], env=dict(self.env, SILT_WAREHOUSE=other), cwd=self.dir, check=True, capture_output=True
+        )
+        self.assertEqual(done.stdout, b"name,type,nullable,partition,comment\na,int,true,false,\n")
+
+    def test_file_and_text_together_are_wrong_usage(self):
+        self.assert_fails(
+            2,
+            "error: [SILT_USAGE] statements come from --file or from the command line, not both",
+            "sql", "-f", "q.sql", "SELECT 1",
+        )
+
+    def test_interrupt_cancels_the_statement_and_ends_by_the_signal(self):
+        query = "SELECT count(*) FROM range(1000000000000) t(i) WHERE i % 7 = 3"
+        with subprocess.Popen(
+            [cli_support.SILT, "sql", f"SELECT 1 AS a; {query}"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.dir, env=self.env,
+        ) as process:
+            self.assertEqual(process.stdout.readline() + process.stdout.readline(), b"a\n1\n")  # now the second one begins
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=cli_support.PATIENCE)
+            self.assertEqual(out, b"")
+            self.assertTrue(err.startswith(b"error: [SILT_CANCELLED]"), err)
+            self.assertEqual(process.returncode, -signal.SIGINT)
+
+
+if __name__ == "__main__":
+    cli_support.main()

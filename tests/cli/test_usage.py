@@ -1,0 +1,97 @@
+"""Command line: help at every level, wrong usage with suggestions, exit code 2."""
+import cli_support
+
+COMMANDS = ["sql", "read", "append", "schema", "history", "detail", "files", "log", "version", "help"]
+LATER = ["optimize", "vacuum", "restore", "clone", "convert", "checkpoint", "fsck", "report", "changes", "doctor"]
+
+
+class Usage(cli_support.CliTest):
+    def test_version_is_one_line_in_both_spellings(self):
+        self.assertRegex(self.silt("version").out, r"\Asilt \d+\.\d+\.\d+\n\Z")
+        self.assertEqual(self.silt("--version").out, self.silt("version").out)
+
+    def test_help_lists_every_command_and_none_of_later_releases(self):
+        done = self.silt("help")
+        self.assertEqual((done.code, done.err), (0, ""))
+        for name in COMMANDS:
+            self.assertIn(f"\n  {name} ", done.out)
+        for name in LATER:
+            self.assertNotIn(name, done.out)
+        for spelling in (["--help"], ["-h"]):
+            self.assertEqual(self.silt(*spelling).out, done.out)
+
+    def test_help_of_each_command_has_usage_options_and_examples(self):
+        for name in COMMANDS:
+            done = self.silt(name, "--help")
+            self.assertEqual((done.code, done.err), (0, ""), name)
+            self.assertIn(f"\nusage: silt {name}", done.out)
+            self.assertIn("\noptions:\n", done.out)
+            self.assertIn(f"\nexamples:\n  silt {name}", done.out)
+            self.assertEqual(self.silt("help", name).out, done.out)
+            self.assertLessEqual(max(map(len, done.out.splitlines())), 120)
+
+    def test_help_wins_over_other_faults(self):
+        self.assertEqual(self.silt("read", "--limit", "3", "--help").code, 0)
+
+    def test_mistyped_command_suggests_the_near_one(self):
+        self.assert_fails(2, "error: [SILT_USAGE] there is no command histroy\nhint: did you mean silt history?", "histroy")
+        self.assert_fails(2, "error: [SILT_USAGE] there is no command raed\nhint: did you mean silt read?", "raed")
+        self.assert_fails(2, "error: [SILT_USAGE] there is no command hist\nhint: did you mean silt history?", "hist")
+
+    def test_commands_of_later_releases_are_unknown(self):
+        for name in LATER:
+            done = self.silt(name, "t")
+            self.assertEqual(done.code, 2, name)
+            self.assertIn(f"there is no command {name}", done.err)
+
+    def test_sql_in_place_of_a_command_is_explained(self):
+        self.assert_fails(
+            2,
+            'error: [SILT_USAGE] this looks like SQL, not like a command\nhint: silt sql "..." runs it',
+            "SELECT 1",
+        )
+
+    def test_mistyped_option_suggests_the_near_one(self):
+        self.assert_fails(
+            2, "error: [SILT_USAGE] unknown option --colums\nhint: did you mean --columns?", "read", "t", "--colums", "a"
+        )
+        self.assert_fails(
+            2, "error: [SILT_USAGE] unknown option --wher=x\nhint: did you mean --where?", "read", "t", "--wher=x"
+        )
+        self.assert_fails(2, "error: [SILT_USAGE] unknown option -z\nhint: see silt read --help", "read", "t", "-z")
+
+    def test_option_of_another_command_is_refused(self):
+        self.assert_fails(2, "error: [SILT_USAGE] unknown option --where\nhint: see silt history --help", "history", "t", "--where", "a")
+
+    def test_values_of_options_are_checked(self):
+        self.assert_fails(2, "error: [SILT_USAGE] --limit takes a number from 0 on, not few", "read", "t", "--limit", "few")
+        self.assert_fails(2, "error: [SILT_USAGE] --limit takes a number from 0 on, not -1", "read", "t", "--limit=-1")
+        self.assert_fails(2, "error: [SILT_USAGE] --limit needs a value: N", "read", "t", "--limit")
+        self.assert_fails(2, "error: [SILT_USAGE] --keep-going takes no value", "sql", "--keep-going=1", "SELECT 1")
+        self.assert_fails(
+            2,
+            "error: [SILT_USAGE] unknown format jsno, expected table, csv, json, jsonl or parquet\nhint: did you mean json?",
+            "read", "t", "-o", "jsno",
+        )
+
+    def test_missing_and_superfluous_words_show_the_usage(self):
+        self.assert_fails(
+            2, "error: [SILT_USAGE] something is missing: silt read TABLE [options]\nhint: see silt read --help", "read"
+        )
+        self.assert_fails(
+            2,
+            "error: [SILT_USAGE] u is one word too many: silt history TABLE [options]\nhint: see silt history --help",
+            "history", "t", "u",
+        )
+
+    def test_double_dash_ends_the_options(self):
+        done = self.silt("schema", "--", "--limit")
+        self.assertEqual(done.code, 4)
+        self.assertIn("--limit does not exist", done.err)
+
+    def test_parquet_is_refused_where_it_is_not_made(self):
+        self.assert_fails(2, "error: [SILT_USAGE] -o parquet is for sql and read", "history", "t", "-o", "parquet")
+
+
+if __name__ == "__main__":
+    cli_support.main()
