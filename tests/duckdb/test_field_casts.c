@@ -88,6 +88,26 @@ static void infinite_times_are_refused(void **state)
     session_expect_rows(s, "SELECT count(*) FROM p", "0\n");
 }
 
+static void texts_fit_their_declared_length(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (k INT, v VARCHAR(3), c CHAR(2), p VARCHAR(2)) PARTITIONED BY (p)");
+    assert_non_null(strstr(hand_log(s, "t", 0), "\\\"__CHAR_VARCHAR_TYPE_STRING\\\":\\\"varchar(3)\\\""));
+    session_expect_done(s, "INSERT INTO t VALUES (1, 'abc', 'x', 'pp'), (2, NULL, NULL, NULL), (3, 'éüö', '', 'p')");
+    session_expect_done(s, "INSERT INTO t VALUES (4, 'ab    ', 'yz   ', 'pp '); INSERT INTO t VALUES (5, 12, 3, 4)");
+    session_expect_rows(s, "SELECT k, '<' || v || '>', '<' || c || '>', p FROM t ORDER BY k",
+                        "1|<abc>|<x >|pp\n2|NULL|NULL|NULL\n3|<éüö>|<  >|p\n4|<ab >|<yz>|pp\n5|<12>|<3 >|4\n");
+    session_expect_fault(s, "INSERT INTO t (v) VALUES ('abcd')", SILT_ECONSTRAINT, "DELTA_EXCEED_CHAR_VARCHAR_LIMIT",
+                         -1);
+    session_expect_fault(s, "INSERT INTO t (c) VALUES ('abc')", SILT_ECONSTRAINT, "DELTA_EXCEED_CHAR_VARCHAR_LIMIT",
+                         -1);
+    session_expect_fault(s, "INSERT INTO t (p) VALUES ('abc')", SILT_ECONSTRAINT, "DELTA_EXCEED_CHAR_VARCHAR_LIMIT",
+                         -1);
+    session_expect_rows(s, "SELECT count(*) FROM t", "5\n");
+    session_expect_done(s, "CREATE TABLE n (k INT, l ARRAY<VARCHAR(3)>)");
+    session_expect_fault(s, "INSERT INTO n VALUES (1, ['a'])", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_SYNTAX", -1);
+}
+
 static void null_structs_stay_null(void **state)
 {
     struct session_fixture *s = *state;
@@ -215,6 +235,7 @@ int main(void)
         SESSION_TEST(what_does_not_fit_is_an_error_and_changes_nothing),
         SESSION_TEST(what_fits_is_stored_exactly),
         SESSION_TEST(infinite_times_are_refused),
+        SESSION_TEST(texts_fit_their_declared_length),
         SESSION_TEST(null_structs_stay_null),
         SESSION_TEST(null_structs_stay_null_under_a_wider_schema),
         SESSION_TEST(files_of_other_shapes_are_read_under_the_tables_schema),

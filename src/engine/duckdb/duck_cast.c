@@ -371,10 +371,87 @@ static bool same_type(duckdb_logical_type from, const struct silt_type *to)
     return same;
 }
 
+/* ---- CHAR and VARCHAR ---- */
+
+/* How a text column was declared. Delta knows strings only; Spark keeps the declaration beside them and holds writers to it. */
+struct declared {
+    struct sl_str text; /* "varchar(3)"; absent: a string */
+    int64_t length;
+    bool padded;
+};
+
+static silt_status read_declared(const struct emit *e, const struct silt_field *column, struct declared *out)
+{
+    const struct sl_str text = sl_field_meta_text(column, SL_STR("__CHAR_VARCHAR_TYPE_STRING"));
+    *out = (struct declared){.length = 0};
+    if (text.ptr == NULL) {
+        return SILT_OK;
+    }
+    const struct sl_str varying = SL_STR("varchar(");
+    out->padded = !sl_str_starts_with(text, varying);
+    const size_t begin = out->padded ? strlen("char(") : varying.len;
+    if (column->type->kind != SILT_TYPE_STRING || text.len <= begin + 1 || !sl_str_ends_with(text, SL_STR(")")) ||
+        (out->padded && !sl_str_starts_with(text, SL_STR("char("))) ||
+        !sl_str_to_i64(sl_str_sub(text, begin, text.len - 1), &out->length) || out->length <= 0) {
+        return sl_fail(e->err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_SYNTAX",
+                       "column %.*s is declared as %.*s; writing is supported where CHAR and VARCHAR stand alone",
+                       SL_FMT(column->name), SL_FMT(text));
+    }
+    out->text = text;
+    return SILT_OK;
+}
+
+/* As Spark: blanks that are too many are cut off, any other text that is too long is an error, CHAR is padded. */
+static void put_declared(struct emit *e, const struct declared *declared, struct sl_str value)
+{
+    struct sl_buf *sql = e->sql;
+    const long long n = (long long)declared->length;
+    sl_buf_printf(sql,
+                  declared->padded ? "CASE WHEN length(%.*s) <= %lld THEN rpad(%.*s, %lld, ' ')"
+                                   : "CASE WHEN length(%.*s) <= %lld THEN %.*s",
+                  SL_FMT(value), n, SL_FMT(value), n);
+    sl_buf_printf(sql, " WHEN length(rtrim(%.*s, ' ')) <= %lld THEN left(%.*s, %lld) WHEN %.*s IS NOT NULL THEN error(",
+                  SL_FMT(value), n, SL_FMT(value), n, SL_FMT(value));
+    struct sl_buf text;
+    sl_buf_init(&text, sql->env);
+    sl_buf_printf(&text, "[DELTA_EXCEED_CHAR_VARCHAR_LIMIT] column %.*s: the text is too long for %.*s: ",
+                  SL_FMT(e->column->name), SL_FMT(declared->text));
+    sl_duck_put_text(sql, sl_buf_view(&text));
+    if (text.status != SILT_OK) {
+        sql->status = text.status;
+    }
+    sl_buf_release(&text);
+    sl_buf_printf(sql, " || left(%.*s, 40)) END", SL_FMT(value));
+}
+
+static silt_status put_string(struct emit *e, const struct declared *declared, struct sl_str value,
+                              duckdb_logical_type from)
+{
+    struct sl_buf *out = e->sql;
+    struct sl_buf text;
+    sl_buf_init(&text, out->env);
+    e->sql = &text;
+    silt_status status = put_value(e, value, from, e->column->type);
+    e->sql = out;
+    if (status == SILT_OK) {
+        status = sl_buf_status(&text, e->err);
+    }
+    if (status == SILT_OK) {
+        put_declared(e, declared, sl_buf_view(&text));
+    }
+    sl_buf_release(&text);
+    return status;
+}
+
 silt_status sl_duck_put_cast(struct sl_buf *sql, struct sl_str value, duckdb_logical_type from,
                              const struct silt_field *to, silt_error *err)
 {
     struct emit e = {.sql = sql, .column = to, .err = err};
+    struct declared declared;
+    SL_TRY(read_declared(&e, to, &declared));
+    if (declared.text.ptr != NULL) {
+        return put_string(&e, &declared, value, from);
+    }
     if (same_type(from, to->type)) {
         sl_buf_put_str(sql, value);
         return SILT_OK;
