@@ -25,9 +25,25 @@ def short(value):
     return not isinstance(value, bytes) or (len(value) < 40 and 0 not in value)
 
 
+def is_text(value):
+    try:
+        return not isinstance(value, bytes) or value.decode("utf-8") is not None
+    except UnicodeDecodeError:
+        return False
+
+
+def bytes_that_are_no_text(run):
+    """The log holds texts: such bytes become escapes as the protocol shows them, which no peer turns back."""
+    columns, rows = [ID, ("p", pa.binary())], [(i, v) for i, v in enumerate(samples.BLOBS) if not is_text(v)]
+    path = run.path("bytes")
+    if run.step("silt", "bytes: write", lambda: (
+            silt_program.create(path, columns, ["p"]), silt_program.insert(path, columns, rows))):
+        run.check_rows("bytes: silt wrote", path, columns, rows, [run.silt])
+
+
 def by_type(run):
     for name, (kind, values) in samples.SCALARS.items():
-        columns, rows = [ID, ("p", kind)], list(enumerate(values))
+        columns, rows = [ID, ("p", kind)], [(i, v) for i, v in enumerate(values) if is_text(v)]
         read = [(number, stored(value)) for number, value in rows]
         path = run.path(f"{name}-silt")
         if run.step("silt", f"{name}: write", lambda: (
@@ -97,5 +113,6 @@ def several_columns(run):
 
 def check(run):
     by_type(run)
+    bytes_that_are_no_text(run)
     hard_text(run)
     several_columns(run)
