@@ -238,6 +238,21 @@ static void descriptions_have_sparks_columns(void **state)
     session_expect_rows(s, "DESCRIBE SELECT 1 AS a", "a|INTEGER|YES|NULL|NULL|NULL\n");
 }
 
+static void a_sessions_engine_opens_its_tables(void **state)
+{
+    struct session_fixture *s = *state;
+    silt_table *table = NULL;
+    silt_snapshot *snapshot = NULL;
+    session_expect_done(s, "CREATE TABLE t (a INT)");
+    silt_engine *engine = silt_session_engine(s->session);
+    assert_non_null(engine);
+    assert_int_equal(silt_table_for_path(engine, session_with_dir(s, "%D/t"), &table, &s->err), SILT_OK);
+    assert_int_equal(silt_table_latest_snapshot(table, NULL, &snapshot, &s->err), SILT_OK);
+    assert_int_equal(silt_snapshot_version(snapshot), 0);
+    silt_snapshot_unref(snapshot);
+    silt_table_unref(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -255,6 +270,7 @@ int main(void)
         SESSION_TEST(times_are_read_in_the_sessions_zone),
         SESSION_TEST(parameters_are_bound_by_number),
         SESSION_TEST(descriptions_have_sparks_columns),
+        SESSION_TEST(a_sessions_engine_opens_its_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

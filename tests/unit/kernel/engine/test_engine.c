@@ -177,6 +177,24 @@ static void absent_handlers_are_told(void **state)
     silt_engine_unref(NULL);
 }
 
+static void the_store_of_a_location_is_borrowed_from_the_engine(void **state)
+{
+    struct handler *h = *state;
+    silt_storage *memory = NULL;
+    silt_storage *found = NULL;
+    assert_int_equal(silt_storage_memory_new(&h->test.env, &memory, &h->err), SILT_OK);
+    assert_int_equal(silt_storage_registry_add(h->stores, "memory", memory, &h->err), SILT_OK);
+    silt_storage_unref(memory);
+    silt_engine *engine = make_engine(h, NULL);
+    assert_int_equal(silt_engine_storage(engine, "memory://a/b", &found, &h->err), SILT_OK);
+    assert_non_null(found);
+    assert_int_equal(silt_engine_storage(engine, "gs://a/b", &found, &h->err), SILT_EUNSUPPORTED);
+    assert_null(found);
+    assert_non_null(strstr(h->err.message, "gs"));
+    assert_int_equal(silt_engine_storage(engine, NULL, &found, &h->err), SILT_EINVALID);
+    silt_engine_unref(engine);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -187,6 +205,7 @@ int main(void)
         TEST(an_older_handler_has_no_optional_slots),
         TEST(what_a_handler_returns_is_judged),
         TEST(absent_handlers_are_told),
+        TEST(the_store_of_a_location_is_borrowed_from_the_engine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
