@@ -210,9 +210,9 @@ typedef struct silt_engine_options {
 /* Checks every vtable (SILT_EINVALID names slot and handler) and takes ownership of stores and impls on success. */
 SILT_API SILT_NODISCARD silt_status silt_engine_new(const silt_engine_options *options, silt_engine **out,
                                                     silt_error *err);
-SILT_API silt_engine *silt_engine_ref(silt_engine *engine);
-SILT_API void silt_engine_unref(silt_engine *engine); /* NULL is legal */
-SILT_API const silt_env *silt_engine_env(const silt_engine *engine);
+SILT_API silt_engine *silt_engine_ref(silt_engine *engine);          /* the same object; pair it with an unref */
+SILT_API void silt_engine_unref(silt_engine *engine);                /* NULL is legal */
+SILT_API const silt_env *silt_engine_env(const silt_engine *engine); /* as given; borrowed */
 /* The store of a URI or path, borrowed from the engine. SILT_EUNSUPPORTED names a scheme that has none. Any thread. */
 SILT_API SILT_NODISCARD silt_status silt_engine_storage(silt_engine *engine, const char *uri, silt_storage **out,
                                                         silt_error *err);
@@ -229,7 +229,9 @@ typedef struct silt_default_engine_options {
 
 /*
  * The engine that comes with silt: local and memory stores, and DuckDB as the data plane, which is loaded at first
- * use from libsilt_duckdb.so (beside libsilt, else $SILT_ENGINE_PATH). options NULL: defaults.
+ * use: libsilt_duckdb.so where $SILT_ENGINE_PATH says, else beside libsilt, else where the system's loader looks. A
+ * call that needs it and does not find it fails with SILT_EUNSUPPORTED, class SILT_ENGINE_NOT_FOUND. options NULL:
+ * defaults.
  */
 SILT_API SILT_NODISCARD silt_status silt_engine_default_new(const silt_default_engine_options *options,
                                                             silt_engine **out, silt_error *err);

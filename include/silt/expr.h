@@ -39,7 +39,10 @@ typedef enum silt_compare_op {
 SILT_API SILT_NODISCARD silt_status silt_expr_parse(const silt_env *env, const char *text, size_t text_len,
                                                     const silt_schema *schema, silt_expr **out, silt_error *err);
 
-/* Builders. Arguments are referenced, not consumed; values are copied. */
+/*
+ * Builders. Arguments are referenced, not consumed; paths and values are copied; env must outlive the result.
+ * SILT_EINVALID: an empty path, a value that is no scalar; SILT_ELIMIT: too deep a tree.
+ */
 SILT_API SILT_NODISCARD silt_status silt_expr_column(const silt_env *env, const char *const *path, size_t path_len,
                                                      silt_expr **out, silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_expr_literal(const silt_env *env, const silt_value *value, silt_expr **out,
@@ -58,8 +61,8 @@ SILT_API SILT_NODISCARD silt_status silt_expr_is_null(const silt_env *env, const
 /* The text, so that Spark parses it back. Borrowed; lives with the expression. */
 SILT_API const char *silt_expr_text(const silt_expr *expr);
 
-SILT_API silt_expr *silt_expr_ref(const silt_expr *expr);
-SILT_API void silt_expr_unref(const silt_expr *expr); /* NULL is legal */
+SILT_API silt_expr *silt_expr_ref(const silt_expr *expr); /* the same object; pair it with an unref */
+SILT_API void silt_expr_unref(const silt_expr *expr);     /* NULL is legal */
 
 #ifdef __cplusplus
 }

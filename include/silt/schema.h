@@ -82,25 +82,28 @@ SILT_API SILT_NODISCARD silt_status silt_schema_to_arrow(const silt_schema *sche
 /* Delta's JSON, as borrowed text that lives with the schema. */
 SILT_API const char *silt_schema_json(const silt_schema *schema);
 
-SILT_API silt_schema *silt_schema_ref(const silt_schema *schema);
-SILT_API void silt_schema_unref(const silt_schema *schema); /* NULL is legal */
+SILT_API silt_schema *silt_schema_ref(const silt_schema *schema); /* the same object; pair it with an unref */
+SILT_API void silt_schema_unref(const silt_schema *schema);       /* NULL is legal */
 
+/* Top-level columns. */
 SILT_API size_t silt_schema_field_count(const silt_schema *schema);
 SILT_API const silt_field *silt_schema_field(const silt_schema *schema, size_t index); /* NULL past the end */
 /* Top-level field by name, ignoring case as Spark does; NULL if there is none. */
 SILT_API const silt_field *silt_schema_find(const silt_schema *schema, const char *name);
 
+/* A field: its name as the schema spells it, its type, whether nulls may be in it. */
 SILT_API const char *silt_field_name(const silt_field *field);
 SILT_API const silt_type *silt_field_type(const silt_field *field);
 SILT_API bool silt_field_nullable(const silt_field *field);
 /* Value of a metadata key as JSON text, NULL if absent. */
 SILT_API const char *silt_field_metadata(const silt_field *field, const char *key);
 
+/* A type and its parts. A part that the type's kind does not have is NULL, 0 or false. */
 SILT_API silt_type_kind silt_type_get_kind(const silt_type *type);
-SILT_API uint8_t silt_type_precision(const silt_type *type);
-SILT_API uint8_t silt_type_scale(const silt_type *type);
+SILT_API uint8_t silt_type_precision(const silt_type *type);                     /* of a decimal */
+SILT_API uint8_t silt_type_scale(const silt_type *type);                         /* of a decimal */
 SILT_API size_t silt_type_field_count(const silt_type *type);                    /* of a struct */
-SILT_API const silt_field *silt_type_field(const silt_type *type, size_t index); /* of a struct */
+SILT_API const silt_field *silt_type_field(const silt_type *type, size_t index); /* of a struct; NULL past the end */
 SILT_API const silt_type *silt_type_element(const silt_type *type);              /* of an array */
 SILT_API bool silt_type_contains_null(const silt_type *type);                    /* of array elements, map values */
 SILT_API const silt_type *silt_type_key(const silt_type *type);                  /* of a map */

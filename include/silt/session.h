@@ -33,12 +33,16 @@ typedef struct silt_session_options {
     const char *engine_info; /* put into commits; NULL: "silt/<version>" */
 } silt_session_options;
 
+/* options NULL: defaults. Free with silt_session_close. SILT_EINVALID for a time zone or option that is unusable. */
 SILT_API SILT_NODISCARD silt_status silt_session_open(const silt_session_options *options, silt_session **out,
                                                       silt_error *err);
 SILT_API void silt_session_close(silt_session *session);          /* NULL is legal; results must be released before */
 SILT_API silt_engine *silt_session_engine(silt_session *session); /* borrowed */
 
-/* Resolves what a user may write for a table (path, URI, warehouse name) to a table; no I/O beyond stat. */
+/*
+ * Resolves what a user may write for a table (path, URI, warehouse name) to a table; no I/O beyond stat. *out is a
+ * reference of the caller's.
+ */
 SILT_API SILT_NODISCARD silt_status silt_session_table(silt_session *session, const char *name, silt_table **out,
                                                        silt_error *err);
 

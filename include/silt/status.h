@@ -68,20 +68,13 @@ typedef struct silt_error {
     char hint[SILT_ERROR_HINT_SIZE];       /* what to do about it; empty if there is nothing to say */
 } silt_error;
 
+/* clang-format off */
 #ifdef __cplusplus
-#define SILT_ERROR_INIT                                        \
-    {                                                          \
-        sizeof(silt_error), SILT_OK, 0, -1, -1, {0}, {0}, {0}, \
-        {                                                      \
-            0                                                  \
-        }                                                      \
-    }
+#define SILT_ERROR_INIT {sizeof(silt_error), SILT_OK, 0, -1, -1, {0}, {0}, {0}, {0}}
 #else
-#define SILT_ERROR_INIT                                           \
-    {                                                             \
-        .size = sizeof(silt_error), .position = -1, .version = -1 \
-    }
+#define SILT_ERROR_INIT {.size = sizeof(silt_error), .position = -1, .version = -1}
 #endif
+/* clang-format on */
 
 /* Name of a status, e.g. "ECORRUPT". Static storage; "?" for an unknown value. Any thread. */
 SILT_API const char *silt_status_name(silt_status status);

@@ -58,8 +58,8 @@ typedef struct silt_read_request {
     void *user;     /* untouched by the store */
     /* filled: */
     silt_status status; /* SILT_OK, SILT_ENOTFOUND, … */
-    void *data;         /* allocated by the store with the environment's allocator; the caller frees it with
-                                silt_read_request_release. NULL when nothing was read */
+    void *data;         /* allocated by the store with the environment's allocator, NULL when nothing was read; the
+                           caller frees it with silt_read_request_release */
     size_t data_len;
     int64_t file_size; /* whole size of the file, -1 if not learned */
 } silt_read_request;
@@ -140,11 +140,11 @@ typedef struct silt_storage_vtable {
  */
 SILT_API SILT_NODISCARD silt_status silt_storage_new(const silt_env *env, const silt_storage_vtable *vtable, void *impl,
                                                      silt_storage **out, silt_error *err);
-SILT_API silt_storage *silt_storage_ref(silt_storage *storage);
-SILT_API void silt_storage_unref(silt_storage *storage); /* NULL is legal */
-SILT_API const char *silt_storage_name(const silt_storage *storage);
+SILT_API silt_storage *silt_storage_ref(silt_storage *storage);      /* the same object; pair it with an unref */
+SILT_API void silt_storage_unref(silt_storage *storage);             /* NULL is legal */
+SILT_API const char *silt_storage_name(const silt_storage *storage); /* the vtable's; borrowed */
 
-/* Dispatch: as the slots of the same name. Errors name the operation and the file once. */
+/* Dispatch: as the slots of the same name, from any thread. Errors name the operation and the file once. */
 SILT_API SILT_NODISCARD silt_status silt_storage_read_many(silt_storage *storage, const silt_call *call,
                                                            silt_read_request *requests, size_t n,
                                                            void (*on_done)(void *ctx, silt_read_request *request),
@@ -173,7 +173,7 @@ SILT_API SILT_NODISCARD silt_status silt_storage_remove_tree(silt_storage *stora
 /* Reads a whole file. *data is freed with silt_storage_free(storage, data, len); it is NULL for an empty file. */
 SILT_API SILT_NODISCARD silt_status silt_storage_read(silt_storage *storage, const silt_call *call, const char *path,
                                                       void **data, size_t *data_len, silt_error *err);
-SILT_API void silt_storage_free(silt_storage *storage, void *data, size_t data_len);
+SILT_API void silt_storage_free(silt_storage *storage, void *data, size_t data_len); /* NULL is legal */
 /* Frees request->data and sets it to NULL. */
 SILT_API void silt_read_request_release(silt_storage *storage, silt_read_request *request);
 
@@ -182,7 +182,7 @@ SILT_API void silt_read_request_release(silt_storage *storage, silt_read_request
 typedef struct silt_local_options {
     uint32_t size;
     bool allow_lock_file; /* where neither link(2) nor renameat2(NOREPLACE) works: commit under an exclusive lock
-                               file that only silt honours, instead of refusing */
+                             file that only silt honours, instead of refusing */
     bool no_sync;         /* skip fsync: for scratch data only */
 } silt_local_options;
 
@@ -222,6 +222,7 @@ typedef struct silt_trace_event {
     int64_t duration_us;
 } silt_trace_event;
 
+/* Calls on_event after each operation, on the caller's thread. */
 SILT_API SILT_NODISCARD silt_status silt_storage_trace_new(const silt_env *env, silt_storage *inner,
                                                            void (*on_event)(void *ctx, const silt_trace_event *event),
                                                            void *ctx, silt_storage **out, silt_error *err);

@@ -26,14 +26,15 @@ typedef struct silt_table silt_table;
  */
 SILT_API SILT_NODISCARD silt_status silt_table_for_path(silt_engine *engine, const char *uri, silt_table **out,
                                                         silt_error *err);
-SILT_API silt_table *silt_table_ref(silt_table *table);
+SILT_API silt_table *silt_table_ref(silt_table *table);           /* the same object; pair it with an unref */
 SILT_API void silt_table_unref(silt_table *table);                /* NULL is legal */
 SILT_API const char *silt_table_uri(const silt_table *table);     /* absolute, without a trailing slash */
 SILT_API silt_engine *silt_table_engine(const silt_table *table); /* borrowed */
 
 /*
- * Snapshots. SILT_ENOTTABLE: nothing of a log is there; SILT_ECORRUPT: gaps, broken commits; SILT_ENOTFOUND: no such
- * version (the message says which are there); SILT_EUNSUPPORTED: the protocol needs a feature that silt lacks.
+ * Snapshots: *out is a reference of the caller's. SILT_ENOTTABLE: nothing of a log is there; SILT_ECORRUPT: gaps, broken
+ * commits; SILT_ENOTFOUND: no such version (the message says which are there); SILT_EUNSUPPORTED: the protocol needs a
+ * feature that silt lacks, or a checkpoint must be read and the engine has nothing that reads Parquet.
  */
 SILT_API SILT_NODISCARD silt_status silt_table_latest_snapshot(silt_table *table, const silt_call *call,
                                                                silt_snapshot **out, silt_error *err);

@@ -61,9 +61,12 @@ SILT_API SILT_NODISCARD silt_status silt_txn_begin_create(silt_table *table, con
 SILT_API void silt_txn_free(silt_txn *txn);
 
 SILT_API int64_t silt_txn_read_version(const silt_txn *txn);      /* -1 for a table that is being created */
-SILT_API const silt_schema *silt_txn_schema(const silt_txn *txn); /* as it will be after the commit */
+SILT_API const silt_schema *silt_txn_schema(const silt_txn *txn); /* as it will be after the commit; borrowed */
 
-/* operationParameters and operationMetrics of commitInfo. value is text and stored as a JSON string. */
+/*
+ * operationParameters, operationMetrics and userMetadata of commitInfo (PROTOCOL.md "Commit Provenance Information").
+ * Texts are copied and stored as JSON strings; a key that is set again is replaced.
+ */
 SILT_API SILT_NODISCARD silt_status silt_txn_set_parameter(silt_txn *txn, const char *key, const char *value,
                                                            silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_txn_set_metric(silt_txn *txn, const char *key, int64_t value, silt_error *err);
@@ -71,7 +74,10 @@ SILT_API SILT_NODISCARD silt_status silt_txn_set_user_metadata(silt_txn *txn, co
 /* Sets a table property (NULL value: unsets). The commit then carries a metaData action. */
 SILT_API SILT_NODISCARD silt_status silt_txn_set_property(silt_txn *txn, const char *key, const char *value,
                                                           silt_error *err);
-/* Replaces the schema. */
+/*
+ * Replaces the schema, which is referenced; before files are added. SILT_ESCHEMA names a column that no table may have;
+ * what the live files forbid is told by the commit.
+ */
 SILT_API SILT_NODISCARD silt_status silt_txn_set_schema(silt_txn *txn, const silt_schema *schema, silt_error *err);
 /* Application id and version, for idempotent writes: a commit whose id is recorded with >= version is SKIPPED. */
 SILT_API SILT_NODISCARD silt_status silt_txn_set_app_id(silt_txn *txn, const char *app_id, int64_t version,
@@ -92,6 +98,7 @@ typedef struct silt_add_file {
     bool data_change;
     bool checks_held; /* the caller evaluated the table's constraints on every row */
 } silt_add_file;
+/* Adds it; everything is copied. SILT_ECONSTRAINT when the table has NOT NULL columns and checks_held is false. */
 SILT_API SILT_NODISCARD silt_status silt_txn_add_file(silt_txn *txn, const silt_add_file *file, silt_error *err);
 /* Removes a live file of the snapshot; path as in silt_scan_files. SILT_ENOTFOUND when it is not live. */
 SILT_API SILT_NODISCARD silt_status silt_txn_remove_file(silt_txn *txn, const silt_call *call, const char *path,
