@@ -36,6 +36,23 @@ silt_status sl_sql_put_names(struct sl_buf *out, const char *option, const char 
     return SILT_OK;
 }
 
+/* Whether the semicolon behind `before` ends a statement, rather than stand in quotes or a comment. */
+static bool ends_statement(struct sl_str before)
+{
+    if (!silt_sql_is_complete(before.ptr, before.len + 1)) {
+        return false; /* in quotes, or in an open comment */
+    }
+    if (!silt_sql_is_complete(before.ptr, before.len)) {
+        return true; /* there is something that it ends */
+    }
+    /* Only blanks and comments stand before it: the last line tells whether a comment goes on. */
+    size_t line = before.len;
+    while (line > 0 && before.ptr[line - 1] != '\n') {
+        line--;
+    }
+    return sl_str_find(sl_str_sub(before, line, before.len), SL_STR("--")) == SIZE_MAX;
+}
+
 silt_status sl_sql_single(struct sl_str text, struct sl_str *out, silt_error *err)
 {
     size_t n_statements = 0;
@@ -44,8 +61,7 @@ silt_status sl_sql_single(struct sl_str text, struct sl_str *out, silt_error *er
     *out = (struct sl_str){0};
     for (size_t i = 0; i <= text.len; i++) {
         const bool at_end = i == text.len;
-        /* A semicolon ends a statement if the text up to it is complete: then it is in no quotes and no comment. */
-        if (!at_end && (text.ptr[i] != ';' || !silt_sql_is_complete(text.ptr + begin, i + 1 - begin))) {
+        if (!at_end && (text.ptr[i] != ';' || !ends_statement(sl_str_sub(text, begin, i)))) {
             continue;
         }
         const struct sl_str part = sl_str_trim(sl_str_sub(text, begin, i));
