@@ -22,7 +22,7 @@ enum sl_statement_kind {
     SL_STMT_SET, /* SET key = value; SET; SET key */
     SL_STMT_RESET,
     SL_STMT_DROP_TABLE,
-    SL_STMT_UNSUPPORTED /* a Delta statement that is not built yet: refused by name */
+    SL_STMT_UNSUPPORTED /* a statement of Delta that is not supported: refused by name */
 };
 
 struct sl_create_table {

@@ -1,13 +1,13 @@
 /*
  * Tells the statements apart and parses the short ones. Whatever is not a statement of Delta's goes to the data plane as a
- * query; statements of Delta that silt does not do yet are named, so that they are refused and never run as something else.
+ * query; statements of Delta that silt does not support are named, so that they are refused and never run as something else.
  */
 #include "sql/statement.h"
 
 #include "base/error.h"
 #include "sql/cursor.h"
 
-/* Leading words of statements that Delta defines and silt does not build yet. Longest first where one begins another. */
+/* Leading words of statements that Delta defines and silt does not support. Longest first where one begins another. */
 static const char *const unsupported[][2] = {
     {"ALTER", "TABLE"}, {"ANALYZE", "TABLE"}, {"CACHE", NULL},      {"CLONE", NULL},   {"CONVERT", "TO"},
     {"DELETE", NULL},   {"FSCK", NULL},       {"GENERATE", NULL},   {"MERGE", NULL},   {"MSCK", NULL},

@@ -54,7 +54,7 @@ static silt_status check_store(struct planner *p, const char *path, silt_error *
     SL_TRY(sl_engine_storage(p->engine, path, &storage, err));
     if (storage != p->storage) {
         silt_status status = sl_fail(err, SILT_EUNSUPPORTED, NULL,
-                                     "file %s is in another store than its table, which a scan cannot read yet", path);
+                                     "file %s is in another store than its table, which is not supported", path);
         sl_error_path(err, path);
         return status;
     }
