@@ -1,8 +1,9 @@
 /*
- * What the schema of a new table, or a changed one, must obey (PROTOCOL.md "Schema Serialization Format": names are unique
- * regardless of case). Existing tables are not checked: they are read as they are.
+ * What the schema of a new table, or a changed one, must obey (PROTOCOL.md "Schema Serialization Format"), and the one rule that
+ * holds for every table that is read: names are unique regardless of case, since columns are looked up that way in queries
+ * and in data files.
  *
- * Called by whoever creates or alters a table. Pure; any thread.
+ * Called by whoever creates or alters a table, and by snapshots. Pure; any thread.
  */
 #include <stdlib.h>
 
@@ -13,6 +14,11 @@
 
 /* Parquet writers of the Hadoop world refuse these in names; with column mapping the physical name has none of them. */
 static const char forbidden_characters[] = " ,;{}()\n\t=";
+
+enum rules {
+    RULES_OF_ALL, /* unique names */
+    RULES_OF_NEW  /* and names that Parquet can have */
+};
 
 struct named {
     uint64_t key;
@@ -107,25 +113,25 @@ static silt_status check_name(struct sl_str name, const struct sl_place *place, 
 }
 
 static silt_status check_type(const silt_env *env, const struct silt_type *type, const struct sl_place *place,
-                              silt_error *err)
+                              enum rules rules, silt_error *err)
 {
     SL_TRY(sl_place_check(place, err));
     if (type->kind == SILT_TYPE_STRUCT) {
         SL_TRY(check_unique(env, type, place, err));
         for (size_t i = 0; i < type->n_fields; i++) {
             const struct sl_place at = {place, type->fields[i].name, place->depth + 1};
-            SL_TRY(check_name(type->fields[i].name, &at, err));
-            SL_TRY(check_type(env, type->fields[i].type, &at, err));
+            SL_TRY(rules == RULES_OF_NEW ? check_name(type->fields[i].name, &at, err) : SILT_OK);
+            SL_TRY(check_type(env, type->fields[i].type, &at, rules, err));
         }
     }
     if (type->kind == SILT_TYPE_MAP) {
         const struct sl_place at = {place, SL_STR("key"), place->depth + 1};
-        SL_TRY(check_type(env, type->key, &at, err));
+        SL_TRY(check_type(env, type->key, &at, rules, err));
     }
     if (type->kind == SILT_TYPE_MAP || type->kind == SILT_TYPE_ARRAY) {
         const bool is_map = type->kind == SILT_TYPE_MAP;
         const struct sl_place at = {place, is_map ? SL_STR("value") : SL_STR("element"), place->depth + 1};
-        SL_TRY(check_type(env, type->element, &at, err));
+        SL_TRY(check_type(env, type->element, &at, rules, err));
     }
     return SILT_OK;
 }
@@ -133,7 +139,13 @@ static silt_status check_type(const silt_env *env, const struct silt_type *type,
 silt_status sl_schema_validate(const silt_schema *schema, silt_error *err)
 {
     const struct sl_place top = {NULL, {NULL, 0}, 0};
-    return check_type(schema->env, &schema->root, &top, err);
+    return check_type(schema->env, &schema->root, &top, RULES_OF_NEW, err);
+}
+
+silt_status sl_schema_validate_unique(const silt_schema *schema, silt_error *err)
+{
+    const struct sl_place top = {NULL, {NULL, 0}, 0};
+    return check_type(schema->env, &schema->root, &top, RULES_OF_ALL, err);
 }
 
 static silt_status check_partition_column(const silt_schema *schema, const struct sl_str *columns, size_t i,

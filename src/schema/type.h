@@ -86,6 +86,8 @@ struct sl_str sl_field_meta_text(const struct silt_field *field, struct sl_str k
  * Parquet files of Delta cannot carry without column mapping (" ,;{}()\n\t="), depth. SILT_ESCHEMA names the column.
  */
 silt_status sl_schema_validate(const silt_schema *schema, silt_error *err);
+/* Of that only the duplicate names: what every table must obey. */
+silt_status sl_schema_validate_unique(const silt_schema *schema, silt_error *err);
 silt_status sl_schema_validate_partitioning(const silt_schema *schema, const struct sl_str *columns, size_t n,
                                             silt_error *err); /* exist, atomic types, not all columns, no repeats */
 

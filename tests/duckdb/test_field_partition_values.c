@@ -183,6 +183,9 @@ static void names_that_differ_only_in_case_are_refused(void **state)
                          -1);
     session_expect_fault(s, "CREATE TABLE a AS SELECT * FROM (SELECT 1 AS k) x, (SELECT 2 AS k) y", SILT_ESCHEMA,
                          "DELTA_DUPLICATE_COLUMNS_FOUND", -1);
+    hand_create(s, "d", HAND_FIELD("id", "integer") "," HAND_FIELD("ID", "string"), "");
+    session_expect_fault(s, "SELECT * FROM d", SILT_ESCHEMA, "DELTA_DUPLICATE_COLUMNS_FOUND", -1);
+    session_expect_fault(s, "INSERT INTO d VALUES (1, 'x')", SILT_ESCHEMA, "DELTA_DUPLICATE_COLUMNS_FOUND", -1);
     session_expect_done(s, "CREATE TABLE c AS SELECT 1 AS id, 2 AS id_1");
     session_expect_rows(s, "SELECT id, ID_1 FROM c", "1|2\n");
     session_expect_done(s, "CREATE TABLE b (id INT, s STRUCT<x: INT>)");

@@ -53,7 +53,10 @@ static silt_status parse_schema(silt_snapshot *snapshot, silt_error *err)
                        snapshot->segment.version);
     }
     silt_error found = SILT_ERROR_INIT;
-    const silt_status status = silt_schema_from_json(snapshot->env, json.ptr, json.len, &snapshot->schema, &found);
+    silt_status status = silt_schema_from_json(snapshot->env, json.ptr, json.len, &snapshot->schema, &found);
+    if (status == SILT_OK) {
+        status = sl_schema_validate_unique(snapshot->schema, &found);
+    }
     if (status == SILT_ENOMEM) {
         return sl_fail_nomem(err);
     }
