@@ -1,5 +1,5 @@
 """The further tables: rows as Delta Spark reads them (kept in expected/, made by make_expected.py), or refusals by feature."""
-from conformance_support import Error, Files, Refused, run
+from conformance_support import Files, Refused, run
 
 EXPECTATIONS = {
     # what is not built yet

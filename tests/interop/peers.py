@@ -29,9 +29,6 @@ class Silt:
         text = silt_program.sql(f"SELECT count(*) AS n FROM delta.`{path}` WHERE {where}")
         return int(silt_program.json_lines(text)[0]["n"])
 
-    def append(self, path, columns, rows):
-        silt_program.insert(path, columns, rows)
-
 
 class DeltaRs:
     name = "delta-rs"
@@ -47,10 +44,6 @@ class DeltaRs:
 
     def count(self, path, where):
         return self.query(path, f"SELECT count(*) AS n FROM t WHERE {where}").column("n")[0].as_py()
-
-    def append(self, path, columns, rows):
-        from values import arrow_table
-        deltalake.write_deltalake(path, arrow_table(columns, rows), mode="append")
 
 
 class DuckDb:

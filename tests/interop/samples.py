@@ -80,11 +80,6 @@ def grid(samples):
     return columns, rows
 
 
-def shuffled_case(columns, rows, offset):
-    """The same rows under other ids."""
-    return columns, [(row[0] + offset,) + row[1:] for row in rows]
-
-
 # Values of a partition column of text. The empty text is stored as null: Delta has one form for both.
 HARD_TEXTS = ["plain", "with space", "%", "%41", "a%20b", "=", "a=b", "/", "a/", "/a", "a/b", "\\", ":", "é", "日本",
               "😀", "'", '"', "`", "quote ' \" both", "a+b", "a&b?c#d", "[x]", "{y}", "<z>", "|", "^", "~", "*", ";",
