@@ -6,7 +6,8 @@
  *   the instance         duck_open.c   options, the one database, connections
  *   statements           duck_run.c, duck_params.c, duck_watch.c (cancelling), duck_result.c (rows out), duck_error.c
  *   SQL's text           duck_sql.c    names, literals, types; duck_query.c: a user's text parsed, described, run
- *   scans                duck_scan.c   a plan as SQL; duck_part.c: partition values; duck_footer.c, duck_match.c: physical types
+ *   scans                duck_scan.c   a plan as SQL; duck_part.c: partition values; duck_footer.c, duck_match.c,
+ *                        duck_exact.c: physical types
  *   handlers             duck_read.c, duck_filter.c (rows in by duck_rows.c), duck_write.c
  *   a write              duck_write.c  the course of it; duck_cast.c: store assignment; duck_copy.c, duck_split.c, duck_stats.c,
  *                        duck_publish.c: its steps (duck_write.h); duck_text.c: partition values as the log spells them

@@ -21,6 +21,7 @@ struct footer_schema {
     struct sl_footer_node *nodes; /* [0] is the root */
     size_t n_nodes;
     uint64_t passed; /* id of the check that it passed last */
+    bool plain_names;
 };
 
 /* ---- the cache ---- */
@@ -133,6 +134,7 @@ static struct footer_schema *intern_schema(struct sl_duck_footers *cache, const 
     if (entry == NULL) {
         return NULL;
     }
+    schema->plain_names = sl_footer_names_are_plain(cache->arena.env, nodes);
     entry->value.ptr = schema;
     return schema;
 }
@@ -297,6 +299,18 @@ static silt_status check_schemas(struct sl_dataplane *dp, const struct sl_duck_f
     return status;
 }
 
+/* One schema for all, so that the first file speaks for the others, and it is the wanted one. */
+static bool are_exact(const struct sl_duck_files *files, struct footer_schema *const *schemas,
+                      const struct sl_duck_check *check)
+{
+    for (size_t i = 1; i < files->n; i++) {
+        if (schemas[i] != schemas[0]) {
+            return false;
+        }
+    }
+    return !check->match_by_field_id && schemas[0]->plain_names && sl_footer_is_exact(schemas[0]->nodes, check->type);
+}
+
 /* Schemas are freed only here, and only while no check holds pointers to them. */
 static void enter(struct sl_dataplane *dp)
 {
@@ -336,6 +350,9 @@ silt_status sl_duck_check_files(struct sl_duck_conn *conn, const silt_call *call
 {
     const struct silt_type *wanted = check->type;
     bool wall_clock = false;
+    if (check->exact != NULL) {
+        *check->exact = false;
+    }
     if (files->n == 0 || wanted->n_fields == 0) {
         return SILT_OK;
     }
@@ -363,6 +380,9 @@ silt_status sl_duck_check_files(struct sl_duck_conn *conn, const silt_call *call
     }
     if (status == SILT_OK && wall_clock && !check->runs_in_utc) {
         status = check_zone(dp, files, err);
+    }
+    if (status == SILT_OK && check->exact != NULL) {
+        *check->exact = are_exact(files, schemas, check);
     }
 out:
     leave(dp);

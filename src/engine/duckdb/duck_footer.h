@@ -34,4 +34,12 @@ struct sl_footer_wanted {
 silt_status sl_footer_match(const silt_env *env, const struct sl_footer_node *root,
                             const struct sl_footer_wanted *wanted, const char *path, silt_error *err);
 
+/* "DECIMAL(10,2)" taken apart; false if it is no decimal. Pure. */
+bool sl_footer_decimal(struct sl_str type, int64_t *precision, int64_t *scale);
+
+/* duck_exact.c: each wanted column is there under exactly its name, with exactly its type. Pure. */
+bool sl_footer_is_exact(const struct sl_footer_node *root, const struct silt_type *wanted);
+/* No two top-level columns differ in case only, none is named like a virtual column of DuckDB. */
+bool sl_footer_names_are_plain(const silt_env *env, const struct sl_footer_node *root);
+
 #endif

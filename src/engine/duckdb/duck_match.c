@@ -85,11 +85,11 @@ static unsigned set_of(struct sl_str type)
     return sl_str_starts_with(type, SL_STR("DECIMAL(")) ? IS_DECIMAL : 0;
 }
 
-/* "DECIMAL(10,2)" */
-static bool parse_decimal(struct sl_str type, int64_t *precision, int64_t *scale)
+bool sl_footer_decimal(struct sl_str type, int64_t *precision, int64_t *scale)
 {
     const size_t comma = sl_str_find(type, SL_STR(","));
-    return comma != SIZE_MAX && type.len > 9 && sl_str_to_i64(sl_str_sub(type, 8, comma), precision) &&
+    return sl_str_starts_with(type, SL_STR("DECIMAL(")) && comma != SIZE_MAX && type.len > 9 &&
+           sl_str_to_i64(sl_str_sub(type, 8, comma), precision) &&
            sl_str_to_i64(sl_str_trim(sl_str_sub(type, comma + 1, type.len - 1)), scale);
 }
 
@@ -104,7 +104,7 @@ static bool decimal_fits(struct sl_str found, const struct silt_type *wanted)
     case IS_INT32: precision = 10; break;
     case IS_INT64: precision = 20; break;
     case IS_DECIMAL:
-        if (!parse_decimal(found, &precision, &scale)) {
+        if (!sl_footer_decimal(found, &precision, &scale)) {
             return false;
         }
         break;

@@ -8,6 +8,9 @@
  * which would stop row-group pruning. Only columns of the plan are in it. Virtual columns (file_index) cannot be told from a
  * column of the same name, so such a column gets another name inside. A filter goes around all of it; DuckDB pushes it down.
  *
+ * The map hides from DuckDB's planner what the files say of themselves, so it is left out where all files have the wanted columns
+ * exactly (duck_exact.c), which is what most tables are.
+ *
  * PROTOCOL: Partition Value Serialization: values of partition columns come from the log, never from the files or their paths.
  */
 #include "duck.h"
@@ -20,9 +23,10 @@
 struct sl_dataplane_scan {
     struct sl_duck_files files;
     struct sl_duck_parts *parts;
+    bool exact; /* all files have exactly the wanted columns */
 };
 
-static bool is_virtual_name(struct sl_str name)
+bool sl_duck_is_virtual_name(struct sl_str name)
 {
     static const char *const names[] = {"file_index", "file_row_number", "filename"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -67,6 +71,10 @@ silt_status sl_duck_put_table(struct sl_buf *sql, const struct sl_duck_table *ta
 {
     sl_buf_put_c(sql, "read_parquet(");
     sl_duck_put_paths(sql, table->files, table->n_files);
+    if (table->exact) {
+        sl_buf_put_c(sql, ", hive_partitioning = false)");
+        return SILT_OK;
+    }
     sl_buf_put_c(sql, ", schema = map{");
     bool any = false;
     for (size_t i = 0; i < table->n_fields; i++) {
@@ -212,6 +220,7 @@ static silt_status put_scan(struct sl_duck_conn *conn, const silt_scan_plan *pla
     silt_status status = SILT_OK;
     struct sl_str *aliases = sl_arena_alloc_array(&arena, n, sizeof(*aliases));
     bool *skip = sl_arena_alloc_array(&arena, n, sizeof(*skip));
+    bool exact = scan->exact;
     if (aliases == NULL || skip == NULL) {
         status = sl_fail_nomem(err);
         goto out;
@@ -219,12 +228,14 @@ static silt_status put_scan(struct sl_duck_conn *conn, const silt_scan_plan *pla
     for (size_t i = 0; i < n; i++) {
         aliases[i] = plan->logical->root.fields[i].name;
         skip[i] = plan->partition_index[i] >= 0;
-        if (is_virtual_name(aliases[i])) {
+        exact = exact && (skip[i] || sl_str_eq(aliases[i], plan->physical->root.fields[i].name));
+        if (sl_duck_is_virtual_name(aliases[i])) {
             aliases[i] = sl_str_from(sl_arena_printf(&arena, "silt column %zu", i));
             if (aliases[i].ptr == NULL) {
                 status = sl_fail_nomem(err);
                 goto out;
             }
+            exact = false;
         }
     }
     status = put_columns(conn, plan, scan, aliases, sql, err);
@@ -235,7 +246,8 @@ static silt_status put_scan(struct sl_duck_conn *conn, const silt_scan_plan *pla
                                             .aliases = aliases,
                                             .n_fields = n,
                                             .skip = skip,
-                                            .match_by_field_id = plan->match_by_field_id};
+                                            .match_by_field_id = plan->match_by_field_id,
+                                            .exact = exact};
         status = sl_duck_put_table(sql, &table, err);
     }
 out:
@@ -244,8 +256,8 @@ out:
 }
 
 /* Types of the columns that come from files, checked against the files' footers. */
-static silt_status check_types(struct sl_duck_conn *conn, const silt_scan_plan *plan,
-                               const struct sl_dataplane_scan *scan, bool in_utc, silt_error *err)
+static silt_status check_types(struct sl_duck_conn *conn, const silt_scan_plan *plan, struct sl_dataplane_scan *scan,
+                               bool in_utc, silt_error *err)
 {
     struct sl_arena arena;
     sl_arena_init(&arena, conn->dp->env);
@@ -263,7 +275,7 @@ static silt_status check_types(struct sl_duck_conn *conn, const silt_scan_plan *
         }
     }
     const struct sl_duck_check check = {
-        .type = &wanted, .match_by_field_id = plan->match_by_field_id, .runs_in_utc = in_utc};
+        .type = &wanted, .match_by_field_id = plan->match_by_field_id, .runs_in_utc = in_utc, .exact = &scan->exact};
     status = sl_duck_check_files(conn, NULL, &scan->files, &check, err);
 out:
     sl_arena_release(&arena);
