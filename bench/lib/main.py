@@ -19,8 +19,7 @@ SCALE = os.environ.get("SILT_BENCH_SF", "1")
 REPEAT = int(os.environ.get("SILT_BENCH_REPEAT", "9"))
 THREADS = [int(n) for n in os.environ.get("SILT_BENCH_THREADS", "1 2").split()]
 SNAPSHOT_FILES = 100_000
-COPY_OPTIONS = ("FORMAT parquet, PARQUET_VERSION v1, COMPRESSION zstd, COMPRESSION_LEVEL 3, ROW_GROUP_SIZE 122880, "
-                "RETURN_STATS")
+COPY_OPTIONS = "FORMAT parquet, PARQUET_VERSION v1, COMPRESSION zstd, COMPRESSION_LEVEL 3, ROW_GROUP_SIZE 122880"
 
 
 def peer(name, *args):
