@@ -76,11 +76,6 @@ static void take_digit(struct scan *scan, char c, bool is_fraction)
     scan->pending_zeros = 0;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool scan_exponent(struct sl_str text, int64_t *exponent)
 {
     size_t i = 0;
@@ -93,7 +88,7 @@ static bool scan_exponent(struct sl_str text, int64_t *exponent)
     }
     int64_t value = 0;
     for (; i < text.len; i++) {
-        if (!is_digit(text.ptr[i])) {
+        if (!sl_is_digit(text.ptr[i])) {
             return false;
         }
         value = value < EXPONENT_BOUND ? value * 10 + (text.ptr[i] - '0') : EXPONENT_BOUND;
@@ -139,11 +134,11 @@ bool sl_decimal_parse(struct sl_str text, sl_i128 *unscaled, int *scale)
     if (text.len > 0 && (text.ptr[0] == '-' || text.ptr[0] == '+')) {
         i++;
     }
-    for (; i < text.len && is_digit(text.ptr[i]); i++, n_seen++) {
+    for (; i < text.len && sl_is_digit(text.ptr[i]); i++, n_seen++) {
         take_digit(&scan, text.ptr[i], false);
     }
     if (i < text.len && text.ptr[i] == '.') {
-        for (i++; i < text.len && is_digit(text.ptr[i]); i++, n_seen++) {
+        for (i++; i < text.len && sl_is_digit(text.ptr[i]); i++, n_seen++) {
             take_digit(&scan, text.ptr[i], true);
         }
     }

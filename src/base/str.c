@@ -78,24 +78,14 @@ struct sl_str sl_str_sub(struct sl_str s, size_t begin, size_t end)
     return (struct sl_str){s.ptr != NULL ? s.ptr + begin : NULL, end - begin};
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 struct sl_str sl_str_trim(struct sl_str s)
 {
     size_t begin = 0;
     size_t end = s.len;
-    while (begin < end && is_space(s.ptr[begin])) {
+    while (begin < end && sl_is_space(s.ptr[begin])) {
         begin++;
     }
-    while (end > begin && is_space(s.ptr[end - 1])) {
+    while (end > begin && sl_is_space(s.ptr[end - 1])) {
         end--;
     }
     return sl_str_sub(s, begin, end);
@@ -108,7 +98,7 @@ bool sl_str_to_u64(struct sl_str s, uint64_t *out)
         return false;
     }
     for (size_t i = 0; i < s.len; i++) {
-        if (!is_digit(s.ptr[i])) {
+        if (!sl_is_digit(s.ptr[i])) {
             return false;
         }
         const uint64_t digit = (uint64_t)(s.ptr[i] - '0');
@@ -177,7 +167,7 @@ static bool scan_exponent(struct sl_str s, size_t *pos, int64_t *exponent)
         return false;
     }
     int64_t value = 0;
-    for (; i < s.len && is_digit(s.ptr[i]); i++) {
+    for (; i < s.len && sl_is_digit(s.ptr[i]); i++) {
         value = value < EXPONENT_BOUND ? value * 10 + (s.ptr[i] - '0') : EXPONENT_BOUND;
     }
     *pos = i;
@@ -197,12 +187,12 @@ static bool scan_number(struct sl_str s, struct number *number)
         i++;
     }
     size_t n_seen = 0;
-    for (; i < s.len && is_digit(s.ptr[i]); i++) {
+    for (; i < s.len && sl_is_digit(s.ptr[i]); i++) {
         take_digit(number, s.ptr[i], false);
         n_seen++;
     }
     if (i < s.len && s.ptr[i] == '.') {
-        for (i++; i < s.len && is_digit(s.ptr[i]); i++) {
+        for (i++; i < s.len && sl_is_digit(s.ptr[i]); i++) {
             take_digit(number, s.ptr[i], true);
             n_seen++;
         }

@@ -48,10 +48,21 @@ bool sl_str_to_u64(struct sl_str s, uint64_t *out); /* digits only */
 bool sl_str_to_f64(struct sl_str s, double *out);
 bool sl_str_to_f32(struct sl_str s, float *out);
 
+/* Characters of ASCII, whatever the locale. */
+static inline bool sl_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool sl_is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 /* The value of a hex digit, -1 for any other character. */
 static inline int sl_hex_digit(char c)
 {
-    if (c >= '0' && c <= '9') {
+    if (sl_is_digit(c)) {
         return c - '0';
     }
     const char lower = (char)(c | 0x20);

@@ -18,11 +18,6 @@ static bool is_alpha(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /*
  * The scheme as it was typed. One letter is no scheme, and neither is a name that is not followed by ":/": file names may
  * hold a colon.
@@ -34,7 +29,7 @@ static struct sl_str typed_scheme(struct sl_str uri)
     if (uri.len == 0 || !is_alpha(uri.ptr[0])) {
         return none;
     }
-    while (i < uri.len && (is_alpha(uri.ptr[i]) || is_digit(uri.ptr[i]) || uri.ptr[i] == '+' || uri.ptr[i] == '-' ||
+    while (i < uri.len && (is_alpha(uri.ptr[i]) || sl_is_digit(uri.ptr[i]) || uri.ptr[i] == '+' || uri.ptr[i] == '-' ||
                            uri.ptr[i] == '.')) {
         i++;
     }
@@ -71,7 +66,7 @@ void sl_uri_encode_path(struct sl_buf *out, struct sl_str path)
     bool first_segment = true;
     for (size_t i = 0; i < path.len; i++) {
         const char c = path.ptr[i];
-        const bool keep = is_alpha(c) || is_digit(c) || (c != '\0' && strchr("-_.!~*'()/;@&=+$,", c) != NULL) ||
+        const bool keep = is_alpha(c) || sl_is_digit(c) || (c != '\0' && strchr("-_.!~*'()/;@&=+$,", c) != NULL) ||
                           (c == ':' && !first_segment);
         if (c == '/') {
             first_segment = false;

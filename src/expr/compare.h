@@ -1,5 +1,5 @@
 /*
- * Private to src/expr: comparisons whose outcome is certain in every engine. Pure; any thread.
+ * Private to src/expr: comparisons whose outcome is certain in every engine, and how they are written. Pure; any thread.
  */
 #ifndef SL_EXPR_COMPARE_H
 #define SL_EXPR_COMPARE_H
@@ -11,6 +11,9 @@
  * the rounding of a mixed comparison.
  */
 bool sl_compare_certain(const silt_value *a, const silt_value *b, int *order);
+
+/* The operator between its operands, blanks included, as Spark spells it. Static text. */
+const char *sl_compare_text(silt_compare_op op);
 
 /* The truth of "x op y" for values whose order is known; NULL_SAFE_EQ is EQ here. */
 bool sl_compare_holds(silt_compare_op op, int order);

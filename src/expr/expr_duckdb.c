@@ -7,6 +7,7 @@
  */
 #include "base/error.h"
 #include "base/quote.h"
+#include "expr/compare.h"
 #include "expr/expr.h"
 
 struct printer {
@@ -14,13 +15,10 @@ struct printer {
     silt_error *err;
 };
 
-static const char *const operators[] = {[SILT_COMPARE_EQ] = " = ",
-                                        [SILT_COMPARE_NE] = " <> ",
-                                        [SILT_COMPARE_LT] = " < ",
-                                        [SILT_COMPARE_LE] = " <= ",
-                                        [SILT_COMPARE_GT] = " > ",
-                                        [SILT_COMPARE_GE] = " >= ",
-                                        [SILT_COMPARE_NULL_SAFE_EQ] = " IS NOT DISTINCT FROM "};
+static const char *compare_text(silt_compare_op op)
+{
+    return op == SILT_COMPARE_NULL_SAFE_EQ ? " IS NOT DISTINCT FROM " : sl_compare_text(op);
+}
 
 static silt_status print_node(const struct printer *p, const struct sl_expr_node *node);
 
@@ -80,11 +78,6 @@ enum cast_rule {
     TRUNCATED
 };
 
-static bool is_integer(silt_type_kind kind)
-{
-    return kind >= SILT_TYPE_BYTE && kind <= SILT_TYPE_LONG;
-}
-
 static bool is_fractional(silt_type_kind kind)
 {
     return kind == SILT_TYPE_FLOAT || kind == SILT_TYPE_DOUBLE || kind == SILT_TYPE_DECIMAL;
@@ -101,22 +94,23 @@ static enum cast_rule cast_rule(silt_type_kind from, silt_type_kind to)
     if (from == to || from == SILT_TYPE_VOID) {
         return SAME;
     }
-    if (is_integer(to)) {
-        return is_integer(from) || from == SILT_TYPE_BOOLEAN ? SAME : is_fractional(from) ? TRUNCATED : REFUSED;
+    if (sl_kind_is_integer(to)) {
+        return sl_kind_is_integer(from) || from == SILT_TYPE_BOOLEAN ? SAME : is_fractional(from) ? TRUNCATED : REFUSED;
     }
     if (is_fractional(to)) {
         const bool by_text = to == SILT_TYPE_DECIMAL && from != SILT_TYPE_DECIMAL && is_fractional(from);
-        return (is_integer(from) || is_fractional(from)) && !by_text ? SAME : REFUSED;
+        return (sl_kind_is_integer(from) || is_fractional(from)) && !by_text ? SAME : REFUSED;
     }
     if (to == SILT_TYPE_STRING) {
-        return is_integer(from) || from == SILT_TYPE_BOOLEAN || from == SILT_TYPE_DATE || from == SILT_TYPE_DECIMAL
+        return sl_kind_is_integer(from) || from == SILT_TYPE_BOOLEAN || from == SILT_TYPE_DATE ||
+                       from == SILT_TYPE_DECIMAL
                    ? SAME
                    : REFUSED;
     }
     if (is_time(to)) {
         return is_time(from) || from == SILT_TYPE_STRING ? SAME : REFUSED;
     }
-    return to == SILT_TYPE_BOOLEAN && is_integer(from) ? SAME : REFUSED;
+    return to == SILT_TYPE_BOOLEAN && sl_kind_is_integer(from) ? SAME : REFUSED;
 }
 
 static silt_status print_cast(const struct printer *p, const struct sl_expr_node *node)
@@ -143,7 +137,7 @@ static silt_status print_node(const struct printer *p, const struct sl_expr_node
     switch (node->kind) {
     case SL_EXPR_LITERAL: sl_value_print_duckdb(p->out, &node->value); return SILT_OK;
     case SL_EXPR_COLUMN: print_column(p, node); return SILT_OK;
-    case SL_EXPR_COMPARE: return print_wrapped(p, "(", node->args, 2, operators[node->op]);
+    case SL_EXPR_COMPARE: return print_wrapped(p, "(", node->args, 2, compare_text(node->op));
     case SL_EXPR_AND: return print_wrapped(p, "(", node->args, node->n_args, " AND ");
     case SL_EXPR_OR: return print_wrapped(p, "(", node->args, node->n_args, " OR ");
     case SL_EXPR_NOT: return print_wrapped(p, "(NOT ", node->args, 1, "");

@@ -6,15 +6,20 @@
  */
 #include "expr/expr.h"
 
+#include "expr/compare.h"
 #include "schema/ident.h"
 
-static const char *const operators[] = {[SILT_COMPARE_EQ] = " = ",
+const char *sl_compare_text(silt_compare_op op)
+{
+    static const char *const texts[] = {[SILT_COMPARE_EQ] = " = ",
                                         [SILT_COMPARE_NE] = " <> ",
                                         [SILT_COMPARE_LT] = " < ",
                                         [SILT_COMPARE_LE] = " <= ",
                                         [SILT_COMPARE_GT] = " > ",
                                         [SILT_COMPARE_GE] = " >= ",
                                         [SILT_COMPARE_NULL_SAFE_EQ] = " <=> "};
+    return texts[op];
+}
 
 static void print_operand(struct sl_buf *out, const struct sl_expr_node *node)
 {
@@ -52,7 +57,7 @@ void sl_expr_print(struct sl_buf *out, const struct sl_expr_node *node)
     switch (node->kind) {
     case SL_EXPR_LITERAL: sl_value_print_sql(out, &node->value); break;
     case SL_EXPR_COLUMN: print_column(out, node); break;
-    case SL_EXPR_COMPARE: print_list(out, node->args, 2, operators[node->op]); break;
+    case SL_EXPR_COMPARE: print_list(out, node->args, 2, sl_compare_text(node->op)); break;
     case SL_EXPR_AND: print_list(out, node->args, node->n_args, " AND "); break;
     case SL_EXPR_OR: print_list(out, node->args, node->n_args, " OR "); break;
     case SL_EXPR_NOT:

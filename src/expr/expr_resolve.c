@@ -76,14 +76,9 @@ static silt_status resolve_column(struct resolver *r, const struct sl_expr_node 
     return SILT_OK;
 }
 
-static bool is_integer(silt_type_kind kind)
-{
-    return kind >= SILT_TYPE_BYTE && kind <= SILT_TYPE_LONG;
-}
-
 static bool within(const silt_value *v, int64_t limit)
 {
-    if (is_integer(v->kind)) {
+    if (sl_kind_is_integer(v->kind)) {
         return v->as.i64 <= limit && v->as.i64 >= -limit;
     }
     return v->as.f64 <= (double)limit && v->as.f64 >= (double)-limit;
@@ -109,7 +104,7 @@ static bool to_float_column(struct sl_arena *arena, const silt_value *v, const s
     const struct silt_type wide = {.kind = SILT_TYPE_DOUBLE};
     silt_value narrow;
     int order = 0;
-    if (is_integer(v->kind)) {
+    if (sl_kind_is_integer(v->kind)) {
         return within(v, type->kind == SILT_TYPE_FLOAT ? EXACT_IN_FLOAT : EXACT_IN_DOUBLE) &&
                sl_value_cast(arena, v, type, out);
     }
@@ -148,7 +143,7 @@ static bool adapt(struct sl_arena *arena, const silt_value *v, const struct silt
         ok = v->is_null ? sl_value_cast(arena, v, type, out) : to_float_column(arena, v, type, out);
         break;
     case SILT_TYPE_DECIMAL:
-        ok = (is_text || v->is_null || is_integer(v->kind) || v->kind == SILT_TYPE_DECIMAL) &&
+        ok = (is_text || v->is_null || sl_kind_is_integer(v->kind) || v->kind == SILT_TYPE_DECIMAL) &&
              sl_value_cast(arena, v, type, out);
         break;
     case SILT_TYPE_DATE:

@@ -49,14 +49,9 @@ static char at(const struct sl_lexer *lexer, size_t pos)
     return pos < lexer->input.len ? lexer->input.ptr[pos] : '\0';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_word_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c) || (unsigned char)c >= 0x80;
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || sl_is_digit(c) || (unsigned char)c >= 0x80;
 }
 
 /* White space and comments. A nested comment counts its openings, as in Spark. */
@@ -227,7 +222,7 @@ static silt_status lex_quoted(struct sl_lexer *lexer)
 
 static size_t skip_digits(const struct sl_lexer *lexer, size_t pos)
 {
-    while (is_digit(at(lexer, pos))) {
+    while (sl_is_digit(at(lexer, pos))) {
         pos++;
     }
     return pos;
@@ -249,7 +244,7 @@ static size_t number_end(const struct sl_lexer *lexer, size_t pos)
     }
     if (at(lexer, end) == 'e' || at(lexer, end) == 'E') {
         const size_t sign = at(lexer, end + 1) == '+' || at(lexer, end + 1) == '-' ? 1 : 0;
-        if (is_digit(at(lexer, end + 1 + sign))) {
+        if (sl_is_digit(at(lexer, end + 1 + sign))) {
             end = skip_digits(lexer, end + 1 + sign);
         }
     }
@@ -305,7 +300,7 @@ static silt_status lex_token(struct sl_lexer *lexer, enum context context)
     if (c == '`') {
         return lex_quoted(lexer);
     }
-    const bool may_be_number = is_digit(c) ? context != AFTER_DOT : c == '.' && context != AFTER_NAME;
+    const bool may_be_number = sl_is_digit(c) ? context != AFTER_DOT : c == '.' && context != AFTER_NAME;
     const size_t end = may_be_number ? number_end(lexer, lexer->pos) : 0;
     if (end > 0) {
         token->kind = SL_TOKEN_NUMBER;

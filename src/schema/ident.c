@@ -45,7 +45,7 @@ static bool is_plain(struct sl_str name)
         return false;
     }
     for (size_t i = 1; i < name.len; i++) {
-        if (!is_letter(name.ptr[i]) && !(name.ptr[i] >= '0' && name.ptr[i] <= '9')) {
+        if (!is_letter(name.ptr[i]) && !sl_is_digit(name.ptr[i])) {
             return false;
         }
     }

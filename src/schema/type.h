@@ -63,6 +63,10 @@ silt_status sl_schema_project(const silt_schema *schema, const size_t *columns, 
 
 bool sl_type_equal(const struct silt_type *a, const struct silt_type *b, bool compare_nullability);
 bool sl_type_is_nested(const struct silt_type *type);
+static inline bool sl_kind_is_integer(silt_type_kind kind)
+{
+    return kind >= SILT_TYPE_BYTE && kind <= SILT_TYPE_LONG;
+}
 /* Type names as in Delta's JSON for primitives ("decimal(10,2)"), Spark's SQL for nested ones ("struct<a:int>"). */
 const char *sl_type_kind_name(silt_type_kind kind); /* "bigint", "struct"; static text for messages */
 /* Spark's simpleString: bigint, int, string, struct<a:int,b:array<string>>. */

@@ -30,11 +30,6 @@ static bool to_decimal(sl_i128 unscaled, int scale, const struct silt_type *to, 
     return true;
 }
 
-static bool is_integer_kind(silt_type_kind kind)
-{
-    return kind == SILT_TYPE_BYTE || kind == SILT_TYPE_SHORT || kind == SILT_TYPE_INTEGER || kind == SILT_TYPE_LONG;
-}
-
 static silt_value rounded(silt_type_kind kind, double v)
 {
     return sl_value_f64(kind, kind == SILT_TYPE_FLOAT ? (double)(float)v : v);
@@ -47,7 +42,7 @@ static bool cast_integer(int64_t v, const struct silt_type *to, silt_value *out)
     case SILT_TYPE_DECIMAL: return to_decimal(v, 0, to, out);
     case SILT_TYPE_FLOAT: *out = sl_value_f64(to->kind, (double)(float)v); return true;
     case SILT_TYPE_DOUBLE: *out = sl_value_f64(to->kind, (double)v); return true;
-    default: return is_integer_kind(to->kind) && to_integer(to->kind, v, out);
+    default: return sl_kind_is_integer(to->kind) && to_integer(to->kind, v, out);
     }
 }
 
@@ -74,7 +69,7 @@ static bool cast_decimal(struct sl_arena *arena, const silt_value *from, const s
     case SILT_TYPE_FLOAT:
     case SILT_TYPE_DOUBLE: return decimal_to_float(arena, from, to->kind, out);
     default:
-        return is_integer_kind(to->kind) && sl_decimal_rescale(v, from->scale, 0, &whole) && whole >= INT64_MIN &&
+        return sl_kind_is_integer(to->kind) && sl_decimal_rescale(v, from->scale, 0, &whole) && whole >= INT64_MIN &&
                whole <= INT64_MAX && to_integer(to->kind, (int64_t)whole, out);
     }
 }
@@ -104,7 +99,7 @@ static bool cast_float(struct sl_arena *arena, const silt_value *from, const str
     case SILT_TYPE_DECIMAL: return isfinite(v) && float_to_decimal(arena, from, to, out);
     default:
         /* -2^63 is a double, 2^63 - 1 is not. */
-        if (!is_integer_kind(to->kind) || !(v >= -0x1p63 && v < 0x1p63) || trunc(v) < v || trunc(v) > v) {
+        if (!sl_kind_is_integer(to->kind) || !(v >= -0x1p63 && v < 0x1p63) || trunc(v) < v || trunc(v) > v) {
             return false;
         }
         return to_integer(to->kind, (int64_t)v, out);
@@ -183,7 +178,7 @@ static bool cast_text(const silt_value *from, const struct silt_type *to, silt_v
         }
         *out = sl_value_f64(to->kind, f);
         return true;
-    default: return is_integer_kind(to->kind) && sl_str_to_i64(text, &integer) && to_integer(to->kind, integer, out);
+    default: return sl_kind_is_integer(to->kind) && sl_str_to_i64(text, &integer) && to_integer(to->kind, integer, out);
     }
 }
 

@@ -9,16 +9,6 @@
  */
 #include "sql/lexer.h"
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Letters, '_', and every byte of a non-ASCII character. */
 static bool is_word_start(char c)
 {
@@ -27,7 +17,7 @@ static bool is_word_start(char c)
 
 static bool is_word(char c)
 {
-    return is_word_start(c) || is_digit(c);
+    return is_word_start(c) || sl_is_digit(c);
 }
 
 /* Byte at an offset, NUL past the end. */
@@ -64,7 +54,7 @@ static void skip_blank(struct sl_lexer *lexer)
         if (lexer->pos >= lexer->text.len) {
             return;
         }
-        if (is_space(c)) {
+        if (sl_is_space(c)) {
             lexer->pos++;
         } else if (c == '-' && at(lexer, lexer->pos + 1) == '-') {
             while (lexer->pos < lexer->text.len && at(lexer, lexer->pos) != '\n') {
@@ -104,7 +94,7 @@ static size_t dollar_end(const struct sl_lexer *lexer, size_t pos, bool *opened)
     size_t found;
 
     *opened = false;
-    if (is_digit(at(lexer, tag_end))) {
+    if (sl_is_digit(at(lexer, tag_end))) {
         return 0;
     }
     while (is_word(at(lexer, tag_end))) {
@@ -121,12 +111,12 @@ static size_t dollar_end(const struct sl_lexer *lexer, size_t pos, bool *opened)
 
 static size_t number_end(const struct sl_lexer *lexer, size_t pos)
 {
-    while (is_digit(at(lexer, pos)) || at(lexer, pos) == '_') {
+    while (sl_is_digit(at(lexer, pos)) || at(lexer, pos) == '_') {
         pos++;
     }
     if (at(lexer, pos) == '.' && !(at(lexer, pos + 1) == '.')) {
         pos++;
-        while (is_digit(at(lexer, pos)) || at(lexer, pos) == '_') {
+        while (sl_is_digit(at(lexer, pos)) || at(lexer, pos) == '_') {
             pos++;
         }
     }
@@ -135,8 +125,8 @@ static size_t number_end(const struct sl_lexer *lexer, size_t pos)
         if (at(lexer, digits) == '+' || at(lexer, digits) == '-') {
             digits++;
         }
-        if (is_digit(at(lexer, digits))) {
-            while (is_digit(at(lexer, digits))) {
+        if (sl_is_digit(at(lexer, digits))) {
+            while (sl_is_digit(at(lexer, digits))) {
                 digits++;
             }
             pos = digits;
@@ -208,7 +198,7 @@ struct sl_token sl_lex(struct sl_lexer *lexer)
         }
         return make_token(lexer, SL_TOK_WORD, end);
     }
-    if (is_digit(c) || (c == '.' && is_digit(at(lexer, lexer->pos + 1)))) {
+    if (sl_is_digit(c) || (c == '.' && sl_is_digit(at(lexer, lexer->pos + 1)))) {
         return make_token(lexer, SL_TOK_NUMBER, number_end(lexer, lexer->pos));
     }
     switch (c) {
