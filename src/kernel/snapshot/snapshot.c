@@ -23,6 +23,7 @@ silt_snapshot *sl_snapshot_alloc(silt_table *table)
     snapshot->env = env;
     snapshot->table = silt_table_ref(table);
     snapshot->in_commit_timestamp = SL_NO_I64;
+    snapshot->txns_expired_ms = INT64_MIN;
     sl_arena_init(&snapshot->arena, env);
     sl_replay_state_init(&snapshot->state, env);
     sl_map_init(&snapshot->seen, env);
@@ -99,7 +100,12 @@ int64_t sl_snapshot_commit_time_ms(const silt_snapshot *snapshot)
 const struct sl_app_txn *sl_snapshot_app_txn(const silt_snapshot *snapshot, struct sl_str app_id)
 {
     const struct sl_map_entry *entry = sl_map_find(&snapshot->state.app_index, app_id);
-    return entry != NULL ? sl_vec_at(&snapshot->state.app_txns, (size_t)entry->value.u64) : NULL;
+    const struct sl_app_txn *txn = entry != NULL ? sl_vec_at(&snapshot->state.app_txns, (size_t)entry->value.u64)
+                                                 : NULL;
+    /* One of unknown age is kept: to forget it could mean to write a batch twice. */
+    const bool expired = txn != NULL && txn->last_updated != SL_NO_I64 &&
+                         txn->last_updated <= snapshot->txns_expired_ms;
+    return expired ? NULL : txn;
 }
 
 silt_status sl_snapshot_file_path(const silt_snapshot *snapshot, struct sl_arena *arena, struct sl_str log_path,

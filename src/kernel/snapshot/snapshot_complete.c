@@ -8,8 +8,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/env.h"
 #include "base/error.h"
 #include "kernel/feature/feature.h"
+#include "kernel/feature/property_value.h"
 
 static silt_status not_recovered(const silt_snapshot *snapshot, const char *what, silt_error *err)
 {
@@ -183,6 +185,16 @@ static silt_status find_timestamp(silt_snapshot *snapshot, const silt_call *call
     return SILT_OK;
 }
 
+static void expire_txns(silt_snapshot *snapshot)
+{
+    const struct sl_str text = sl_property_text(&snapshot->state.metadata.configuration,
+                                                "delta.setTransactionRetentionDuration");
+    int64_t micros = 0;
+    if (text.ptr != NULL && sl_property_parse_interval(text, &micros) && micros >= 0) {
+        snapshot->txns_expired_ms = sl_now_ms(snapshot->env) - micros / 1000;
+    }
+}
+
 silt_status sl_snapshot_complete(silt_snapshot *snapshot, const silt_call *call, silt_error *err)
 {
     const struct sl_replay_state *state = &snapshot->state;
@@ -198,5 +210,6 @@ silt_status sl_snapshot_complete(silt_snapshot *snapshot, const silt_call *call,
     SL_TRY(check_metadata(snapshot, err));
     SL_TRY(sort_properties(snapshot, err));
     SL_TRY(list_features(snapshot, err));
+    expire_txns(snapshot);
     return find_timestamp(snapshot, call, err);
 }

@@ -23,6 +23,7 @@ struct silt_snapshot {
     struct sl_replay_state state;
     silt_schema *schema;
     int64_t timestamp_ms;
+    int64_t txns_expired_ms;      /* application versions recorded up to this time do not count; INT64_MIN: all do */
     int64_t in_commit_timestamp;  /* of the version's own commit, SL_NO_I64 if not seen */
     struct sl_kv_list properties; /* in the order of their keys */
     struct sl_str_list features;  /* in byte order */

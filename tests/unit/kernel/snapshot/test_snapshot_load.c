@@ -340,6 +340,30 @@ static void metadata_that_does_not_hold_together_is_refused(void **state)
     log_expect_failure(f, -1, SILT_ECORRUPT, NULL, "schemaString");
 }
 
+#define METADATA_WITH(properties)                                                                                        \
+    "{\"metaData\":{\"id\":\"m\",\"format\":{\"provider\":\"parquet\"},\"schemaString\":\"{\\\"type\\\":\\\"struct\\\"," \
+    "\\\"fields\\\":[]}\",\"partitionColumns\":[],\"configuration\":{" properties "}}}"
+
+static void application_versions_expire_when_the_table_says_so(void **state)
+{
+    struct log_fixture *f = *state;
+    const int64_t day = INT64_C(86400000);
+    log_set_time_ms(f, 100 * day);
+    log_commit(f, 0, LOG_PROTOCOL, METADATA_WITH("\"delta.setTransactionRetentionDuration\":\"interval 10 days\""),
+               "{\"txn\":{\"appId\":\"old\",\"version\":1,\"lastUpdated\":7776000000}}",
+               "{\"txn\":{\"appId\":\"young\",\"version\":2,\"lastUpdated\":7776000001}}",
+               "{\"txn\":{\"appId\":\"ageless\",\"version\":3}}", NULL);
+    silt_snapshot *snapshot = log_open(f, -1);
+    assert_int_equal(silt_snapshot_app_version(snapshot, "old"), -1); /* 90 days: 10 days ago to the millisecond */
+    assert_int_equal(silt_snapshot_app_version(snapshot, "young"), 2);
+    assert_int_equal(silt_snapshot_app_version(snapshot, "ageless"), 3);
+    silt_snapshot_unref(snapshot);
+    log_commit(f, 1, METADATA_WITH("\"delta.setTransactionRetentionDuration\":\"no interval\""), NULL);
+    snapshot = log_open(f, -1);
+    assert_int_equal(silt_snapshot_app_version(snapshot, "old"), 1);
+    silt_snapshot_unref(snapshot);
+}
+
 static void huge_versions_are_versions(void **state)
 {
     struct log_fixture *f = *state;
@@ -428,6 +452,7 @@ int main(void)
         LOG_TEST(a_torn_commit_is_refused_with_version_and_line),
         LOG_TEST(the_gate_comes_before_the_schema),
         LOG_TEST(metadata_that_does_not_hold_together_is_refused),
+        LOG_TEST(application_versions_expire_when_the_table_says_so),
         LOG_TEST(huge_versions_are_versions),
         LOG_TEST(only_a_v2_checkpoint_is_refused_by_feature),
         LOG_TEST(sidecars_are_never_passed_over),
