@@ -298,15 +298,15 @@ static void commit_information_is_free_form(void **state)
 {
     struct session_fixture *s = *state;
     static const char *const infos[] = {
-        "{\"commitInfo\":{\"timestamp\":1700000000000,\"operation\":\"WRITE\",\"operationParameters\":{\"mode\":\"Append\","
-        "\"partitionBy\":[],\"auto\":false,\"predicate\":null,\"n\":3},\"operationMetrics\":{\"filesAdded\":{\"avg\":1.5},"
-        "\"numFiles\":7},\"isBlindAppend\":\"yes\",\"readVersion\":\"1\"}}",
+        ("{\"commitInfo\":{\"timestamp\":1700000000000,\"operation\":\"WRITE\",\"operationParameters\":{\"mode\":\"Append\","
+         "\"partitionBy\":[],\"auto\":false,\"predicate\":null,\"n\":3},\"operationMetrics\":{\"filesAdded\":{\"avg\":1.5},"
+         "\"numFiles\":7},\"isBlindAppend\":\"yes\",\"readVersion\":\"1\"}}"),
         "{\"commitInfo\":{}}",
         "{\"commitInfo\":{\"operation\":\"NO TIME\"}}",
         "{\"commitInfo\":{\"timestamp\":\"2023-01-01\",\"operation\":5,\"userMetadata\":{\"a\":1},\"engineInfo\":null}}",
         "{\"commitInfo\":{\"operation\":\"first\"}}\n{\"commitInfo\":{\"operation\":\"second\"}}",
-        "{\"commitInfo\":{\"operation\":\"blank \\n line \\u00e9 \\ud83d\\ude00\",\"operationParameters\":\"text\","
-        "\"operationMetrics\":[1,2],\"job\":7,\"notebook\":\"x\",\"clusterId\":[]}}",
+        ("{\"commitInfo\":{\"operation\":\"blank \\n line \\u00e9 \\ud83d\\ude00\",\"operationParameters\":\"text\","
+         "\"operationMetrics\":[1,2],\"job\":7,\"notebook\":\"x\",\"clusterId\":[]}}"),
         "{\"commitInfo\":null}",
         "{\"commitInfo\":[]}",
     };
