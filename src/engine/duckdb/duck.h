@@ -3,7 +3,7 @@
  * Only src/engine/duckdb includes this. A map of the folder, from the outside in:
  *
  *   the library's face   duck_entry.c  the vtable that libsilt loads
- *   the instance         duck_open.c   options, the one database, connections
+ *   the instance         duck_open.c   options, the one database, connections; duck_instance.c: what its parts ask of it
  *   statements           duck_run.c, duck_params.c, duck_watch.c (cancelling), duck_result.c (rows out), duck_error.c
  *   SQL's text           duck_sql.c    names, literals, types; duck_query.c: a user's text parsed, described, run
  *   scans                duck_scan.c   a plan as SQL; duck_part.c: partition values; duck_footer.c, duck_match.c,
@@ -104,7 +104,12 @@ silt_status sl_duck_set_option(struct sl_dataplane *dp, struct sl_str name, stru
 /* Opens the database if there is none alive. */
 silt_status sl_duck_connect(struct sl_dataplane *dp, struct sl_duck_conn *out, silt_error *err);
 void sl_duck_disconnect(struct sl_duck_conn *conn); /* safe on a zeroed one */
+
+/* ---- duck_instance.c: asked of the instance ---- */
+
+/* A number that no other registration with the instance has. */
 uint64_t sl_duck_next_id(struct sl_dataplane *dp);
+/* The zone of zone-less texts, as it was set last. */
 bool sl_duck_zone_is_utc(struct sl_dataplane *dp);
 
 /* ---- duck_run.c: running statements ---- */
@@ -188,6 +193,8 @@ silt_status sl_duck_query(struct sl_dataplane *dp, const silt_call *call, struct
 
 void sl_duck_put_ident(struct sl_buf *sql, struct sl_str name);
 void sl_duck_put_text(struct sl_buf *sql, struct sl_str text);
+/* A flat type's name as DuckDB's catalog spells it; NULL for decimals, nested types and what DuckDB has no name for. */
+const char *sl_duck_type_name(silt_type_kind kind);
 /* DuckDB's type of a Delta type; SILT_EUNSUPPORTED for VARIANT. */
 silt_status sl_duck_put_type(struct sl_buf *sql, const struct silt_type *type, silt_error *err);
 /* A path of a file to read, and "['a','b']" of several; what DuckDB would take for a pattern is escaped. */

@@ -7,24 +7,6 @@
 
 #include "base/map.h"
 
-static const struct {
-    silt_type_kind kind;
-    const char *name;
-} NAMES[] = {
-    {SILT_TYPE_BOOLEAN, "BOOLEAN"},
-    {SILT_TYPE_BYTE, "TINYINT"},
-    {SILT_TYPE_SHORT, "SMALLINT"},
-    {SILT_TYPE_INTEGER, "INTEGER"},
-    {SILT_TYPE_LONG, "BIGINT"},
-    {SILT_TYPE_FLOAT, "FLOAT"},
-    {SILT_TYPE_DOUBLE, "DOUBLE"},
-    {SILT_TYPE_STRING, "VARCHAR"},
-    {SILT_TYPE_BINARY, "BLOB"},
-    {SILT_TYPE_DATE, "DATE"},
-    {SILT_TYPE_TIMESTAMP, "TIMESTAMP WITH TIME ZONE"},
-    {SILT_TYPE_TIMESTAMP_NTZ, "TIMESTAMP"},
-};
-
 static bool leaf_is(struct sl_str found, const struct silt_type *wanted)
 {
     if (wanted->kind == SILT_TYPE_DECIMAL) {
@@ -32,12 +14,8 @@ static bool leaf_is(struct sl_str found, const struct silt_type *wanted)
         int64_t scale = 0;
         return sl_footer_decimal(found, &precision, &scale) && precision == wanted->precision && scale == wanted->scale;
     }
-    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
-        if (NAMES[i].kind == wanted->kind) {
-            return sl_str_eq_c(found, NAMES[i].name);
-        }
-    }
-    return false;
+    const char *name = sl_duck_type_name(wanted->kind);
+    return name != NULL && sl_str_eq_c(found, name);
 }
 
 static bool node_is(const struct sl_footer_node *node, const struct silt_type *wanted);

@@ -179,27 +179,6 @@ void sl_duck_disconnect(struct sl_duck_conn *conn)
     *conn = (struct sl_duck_conn){0};
 }
 
-uint64_t sl_duck_next_id(struct sl_dataplane *dp)
-{
-    pthread_mutex_lock(&dp->lock);
-    const uint64_t id = ++dp->next_id;
-    pthread_mutex_unlock(&dp->lock);
-    return id;
-}
-
-bool sl_duck_zone_is_utc(struct sl_dataplane *dp)
-{
-    struct sl_str zone = sl_str_from(dp->time_zone);
-    pthread_mutex_lock(&dp->lock);
-    for (size_t i = 0; i < dp->settings.len; i++) {
-        const struct sl_duck_setting *setting = sl_vec_at(&dp->settings, i);
-        zone = sl_str_eq_nocase(setting->name, SL_STR("TimeZone")) ? setting->value : zone;
-    }
-    const bool utc = sl_str_eq_nocase(zone, SL_STR("UTC"));
-    pthread_mutex_unlock(&dp->lock);
-    return utc;
-}
-
 silt_status sl_duck_set_option(struct sl_dataplane *dp, struct sl_str name, struct sl_str value, silt_error *err)
 {
     struct sl_duck_conn conn;

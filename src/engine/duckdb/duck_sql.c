@@ -43,6 +43,25 @@ void sl_duck_put_paths(struct sl_buf *sql, const char *const *paths, size_t n)
     sl_buf_put_char(sql, ']');
 }
 
+const char *sl_duck_type_name(silt_type_kind kind)
+{
+    static const char *const names[] = {
+        [SILT_TYPE_BOOLEAN] = "BOOLEAN",
+        [SILT_TYPE_BYTE] = "TINYINT",
+        [SILT_TYPE_SHORT] = "SMALLINT",
+        [SILT_TYPE_INTEGER] = "INTEGER",
+        [SILT_TYPE_LONG] = "BIGINT",
+        [SILT_TYPE_FLOAT] = "FLOAT",
+        [SILT_TYPE_DOUBLE] = "DOUBLE",
+        [SILT_TYPE_STRING] = "VARCHAR",
+        [SILT_TYPE_BINARY] = "BLOB",
+        [SILT_TYPE_DATE] = "DATE",
+        [SILT_TYPE_TIMESTAMP] = "TIMESTAMP WITH TIME ZONE",
+        [SILT_TYPE_TIMESTAMP_NTZ] = "TIMESTAMP",
+    };
+    return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
+}
+
 static silt_status put_struct(struct sl_buf *sql, const struct silt_type *type, silt_error *err)
 {
     sl_buf_put_c(sql, "STRUCT(");
@@ -61,19 +80,7 @@ silt_status sl_duck_put_type(struct sl_buf *sql, const struct silt_type *type, s
 {
     switch (type->kind) {
     case SILT_TYPE_VOID: sl_buf_put_c(sql, "INTEGER"); return SILT_OK; /* always NULL: any type will do */
-    case SILT_TYPE_BOOLEAN: sl_buf_put_c(sql, "BOOLEAN"); return SILT_OK;
-    case SILT_TYPE_BYTE: sl_buf_put_c(sql, "TINYINT"); return SILT_OK;
-    case SILT_TYPE_SHORT: sl_buf_put_c(sql, "SMALLINT"); return SILT_OK;
-    case SILT_TYPE_INTEGER: sl_buf_put_c(sql, "INTEGER"); return SILT_OK;
-    case SILT_TYPE_LONG: sl_buf_put_c(sql, "BIGINT"); return SILT_OK;
-    case SILT_TYPE_FLOAT: sl_buf_put_c(sql, "FLOAT"); return SILT_OK;
-    case SILT_TYPE_DOUBLE: sl_buf_put_c(sql, "DOUBLE"); return SILT_OK;
     case SILT_TYPE_DECIMAL: sl_buf_printf(sql, "DECIMAL(%u,%u)", type->precision, type->scale); return SILT_OK;
-    case SILT_TYPE_STRING: sl_buf_put_c(sql, "VARCHAR"); return SILT_OK;
-    case SILT_TYPE_BINARY: sl_buf_put_c(sql, "BLOB"); return SILT_OK;
-    case SILT_TYPE_DATE: sl_buf_put_c(sql, "DATE"); return SILT_OK;
-    case SILT_TYPE_TIMESTAMP: sl_buf_put_c(sql, "TIMESTAMP WITH TIME ZONE"); return SILT_OK;
-    case SILT_TYPE_TIMESTAMP_NTZ: sl_buf_put_c(sql, "TIMESTAMP"); return SILT_OK;
     case SILT_TYPE_STRUCT: return put_struct(sql, type, err);
     case SILT_TYPE_ARRAY:
         SL_TRY(sl_duck_put_type(sql, type->element, err));
@@ -86,7 +93,12 @@ silt_status sl_duck_put_type(struct sl_buf *sql, const struct silt_type *type, s
         SL_TRY(sl_duck_put_type(sql, type->element, err));
         sl_buf_put_char(sql, ')');
         return SILT_OK;
-    case SILT_TYPE_VARIANT: break;
+    default: break;
+    }
+    const char *name = sl_duck_type_name(type->kind);
+    if (name != NULL) {
+        sl_buf_put_c(sql, name);
+        return SILT_OK;
     }
     return sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE", "columns of type variant are not supported");
 }
