@@ -2,7 +2,7 @@
  * Shared by the benchmark programs, see bench_rows.h. Printing happens outside of what is timed, except that rows are taken from
  * their batch while it is there; results of the benchmarks' queries have a few rows.
  */
-#include "support/bench_rows.h"
+#include "bench_rows.h"
 
 #include <inttypes.h>
 #include <stdio.h>
