@@ -89,8 +89,6 @@ struct sl_str sl_property_text(const struct sl_kv_list *config, const char *key)
  * delta.dataSkippingNumIndexedCols (32) leaves of the data schema, partition columns apart. selected has one flag for each leaf
  * of data_schema, in depth-first order.
  */
-/* Is the text a list of column names as delta.dataSkippingStatsColumns takes (back-quoted parts, joined by '.' and ',')? */
-bool sl_stats_columns_text_valid(struct sl_str text);
 silt_status sl_stats_columns(const struct sl_kv_list *config, const silt_schema *data_schema, struct sl_arena *arena,
                              bool **selected, size_t *n, silt_error *err);
 /* Selects the leaves at and below a path too; names ignore case, and a path that is not there selects none. */

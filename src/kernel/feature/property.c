@@ -5,6 +5,7 @@
 #include "kernel/feature/feature.h"
 
 #include "base/error.h"
+#include "kernel/feature/column_list.h"
 #include "kernel/feature/property_value.h"
 
 struct property {
@@ -173,7 +174,7 @@ static silt_status check_value(const struct property *property, struct sl_str va
     case SL_PROPERTY_INTERVAL: return check_interval(property, value, err);
     case SL_PROPERTY_ENUM: return check_choice(property, value, err);
     case SL_PROPERTY_COLUMNS:
-        return sl_stats_columns_text_valid(value)
+        return sl_column_list_valid(value)
                    ? SILT_OK
                    : fail_value(key, value, NULL,
                                 "it must be column names joined by commas, with back-quotes round special characters",
