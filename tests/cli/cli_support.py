@@ -78,10 +78,15 @@ class Terminal:
 
     def __init__(self, case, *args, columns=80):
         self.text = ""
+        self.alive = True
+        case.addCleanup(self.kill)
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.chdir(case.dir)
-            os.execvpe(SILT, [SILT, *args], case.env)
+            try:
+                os.chdir(case.dir)
+                os.execvpe(SILT, [SILT, *args], case.env)
+            finally:
+                os._exit(127)  # the copy of this process must not go on with the tests
         fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 
     def read_some(self):
@@ -114,15 +119,25 @@ class Terminal:
     def close(self):
         """Waits for the end; returns the exit code, negative for a signal, and the text that was left."""
         limit = time.monotonic() + PATIENCE
-        while time.monotonic() < limit and self.read_some():
-            pass
+        while time.monotonic() < limit:
+            ready, _, _ = select.select([self.fd], [], [], 1)
+            if ready and not self.read_some():
+                break
+        else:
+            raise AssertionError(f"the program does not end; got {self.text[-500:]!r}")
         _, status = os.waitpid(self.pid, 0)
+        self.alive = False
         os.close(self.fd)
         code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
         return code, self.text
 
-    def interrupt(self):
-        os.kill(self.pid, signal.SIGINT)
+    def kill(self):
+        """Ends what a failed test left running."""
+        if self.alive:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+            os.close(self.fd)
+            self.alive = False
 
 
 def plain(text):
