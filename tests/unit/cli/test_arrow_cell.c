@@ -105,8 +105,8 @@ static void half_floats_are_exact(void **state)
 {
     const uint16_t values[] = {0x3C00, 0xC000, 0x0400, 0x7BFF, 0x7C00, 0xFC00, 0x7E00, 0x3555};
     assert_scalars(*state, "e", values,
-                   (const char *const[]){"1.0", "-2.0", "0.00006103515625", "65504.0", "\"Infinity\"",
-                                         "\"-Infinity\"", "\"NaN\"", "0.333251953125"},
+                   (const char *const[]){"1.0", "-2.0", "0.00006103515625", "65504.0", "\"Infinity\"", "\"-Infinity\"",
+                                         "\"NaN\"", "0.333251953125"},
                    8);
 }
 
