@@ -36,7 +36,11 @@ static silt_status check_vtable(const struct sl_dataplane_vtable *vtable, const 
 silt_status sl_dataplane_load_file(const char *path, const struct sl_dataplane_vtable **out, silt_error *err)
 {
     *out = NULL;
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    /*
+     * The library is linked to bind its own references at once, so that a libduckdb without one of them is an error here; those
+     * inside libduckdb, 26,000 of which few are ever called, are left to their first call. Binding them all would take 10 ms.
+     */
+    void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
     if (library == NULL) {
         const char *reason = dlerror();
         return sl_fail(err, SILT_EUNSUPPORTED, NOT_FOUND, "no engine can be loaded from %s: %s", path,
