@@ -2,8 +2,8 @@
  * Table references in a parse tree. See refs.h. The tree of a long query is deep, so the walk has a stack of its own.
  *
  * Conditions: a conjunct of WHERE may prune a table of the same FROM unless an outer join can supply nulls for the table's rows,
- * or the join depends on how many rows there are (positional, as-of) or which (a sample). Everything not known to be harmless
- * keeps its table from being pruned.
+ * or the join depends on how many rows there are (positional, as-of) or which (a sample), or its columns are renamed where it is
+ * named. Everything not known to be harmless keeps its table from being pruned.
  */
 #include "sql/refs.h"
 
@@ -175,6 +175,16 @@ struct from_item {
     bool prunable;
 };
 
+/* A base table whose rows are all looked at, under its own column names: no sample, no t AS x(b, a). */
+static bool is_plain_table(const sl_json *node)
+{
+    struct sl_json_iter renamed = sl_json_iterate(sl_json_member(node, "column_name_alias"));
+    struct sl_str key;
+    const sl_json *name = NULL;
+    return type_is(node, "BASE_TABLE") && sl_json_is_null(sl_json_member(node, "sample")) &&
+           !sl_json_next(&renamed, &key, &name);
+}
+
 /* Notes the base tables right under a FROM with the conditions of the WHERE above them. */
 static silt_status note_conditions(struct walk *walk, const sl_json *select)
 {
@@ -213,8 +223,7 @@ static silt_status note_conditions(struct walk *walk, const sl_json *select)
             continue;
         }
         leaves++;
-        if (current.prunable && type_is(current.node, "BASE_TABLE") &&
-            sl_json_is_null(sl_json_member(current.node, "sample"))) {
+        if (current.prunable && is_plain_table(current.node)) {
             struct pending *p = sl_vec_push(&walk->pending);
             if (p == NULL) {
                 item = NULL;

@@ -150,6 +150,23 @@ static void a_sampled_table_is_not_pruned(void **state)
     collect_end(&r);
 }
 
+/* t AS x(b, a): the names in the conditions are not the table's. */
+static void a_table_with_renamed_columns_is_not_pruned(void **state)
+{
+    (void)state;
+    struct refs_test r;
+    collect(&r, "{\"type\":\"SELECT_NODE\",\"where_clause\":" COND
+                ",\"from_table\":{\"type\":\"BASE_TABLE\",\"table_name\":\"t\","
+                "\"sample\":null,\"column_name_alias\":[\"b\",\"a\"]}}");
+    assert_int_equal(find_ref(&r, "t")->n_conjuncts, 0);
+    collect_end(&r);
+    collect(&r, "{\"type\":\"SELECT_NODE\",\"where_clause\":" COND
+                ",\"from_table\":{\"type\":\"BASE_TABLE\",\"table_name\":\"t\","
+                "\"sample\":null,\"column_name_alias\":[]}}");
+    assert_int_equal(find_ref(&r, "t")->n_conjuncts, 1);
+    collect_end(&r);
+}
+
 static void every_failed_allocation_is_reported(void **state)
 {
     (void)state;
@@ -188,6 +205,7 @@ int main(void)
         cmocka_unit_test(conditions_reach_a_lone_table),
         cmocka_unit_test(outer_joins_keep_their_null_supplying_side),
         cmocka_unit_test(a_sampled_table_is_not_pruned),
+        cmocka_unit_test(a_table_with_renamed_columns_is_not_pruned),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
