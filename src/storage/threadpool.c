@@ -2,6 +2,8 @@
  * A small thread pool as an executor. Each call of run is a batch on the caller's stack, linked into a list while it has
  * items that nobody took; workers and the caller take items one by one. A batch ends when all its items have returned, so
  * its memory is safe: workers touch it only between taking an item and reporting it done, under the lock.
+ *
+ * Threads are made by the first batch that has use for them: a process that only looks at a small log makes none.
  */
 #include "storage/threadpool.h"
 
@@ -32,6 +34,7 @@ struct pool {
     pthread_mutex_t lock;
     pthread_cond_t work_came;
     struct batch *batches; /* those with items to take, oldest first */
+    bool started;
     bool stopping;
     size_t n_threads; /* that run */
     size_t capacity;  /* of `threads` */
@@ -85,6 +88,21 @@ static void *work(void *arg)
     return NULL;
 }
 
+/* Called with the lock held. Fewer threads are slower, not wrong, so that a failure is only told. */
+static void start_threads(struct pool *pool)
+{
+    int errnum = 0;
+    pool->started = true;
+    for (size_t i = 0; i < pool->capacity && errnum == 0; i++) {
+        errnum = pthread_create(&pool->threads[i], NULL, work, pool);
+        pool->n_threads += errnum == 0 ? 1 : 0;
+    }
+    if (errnum != 0) {
+        sl_log(pool->env, SILT_LOG_WARN, "only %zu of %zu threads could be made (errno %d)", pool->n_threads,
+               pool->capacity, errnum);
+    }
+}
+
 /*
  * The caller takes the items of its own batch only, and waits only for items that some other thread is running. So a call
  * from within an item always makes progress by itself, whatever the workers do: nesting needs no special case.
@@ -93,13 +111,16 @@ static void pool_run(void *ctx, size_t n, void (*fn)(void *arg, size_t index), v
 {
     struct pool *pool = ctx;
     struct batch batch = {.fn = fn, .arg = arg, .n = n};
-    if (n <= 1 || pool->n_threads == 0 || pthread_cond_init(&batch.finished, NULL) != 0) {
+    if (n <= 1 || pool->capacity == 0 || pthread_cond_init(&batch.finished, NULL) != 0) {
         for (size_t i = 0; i < n; i++) {
             fn(arg, i);
         }
         return;
     }
     (void)pthread_mutex_lock(&pool->lock); /* as above */
+    if (!pool->started) {
+        start_threads(pool);
+    }
     struct batch **end = &pool->batches;
     while (*end != NULL) {
         end = &(*end)->next;
@@ -159,15 +180,6 @@ silt_status sl_thread_pool_new(const silt_env *env, unsigned n_threads, silt_exe
         return sl_fail_errno(err, errnum, "make a condition", NULL);
     }
     *out = (silt_executor){.size = sizeof(*out), .abi_version = SILT_ABI_VERSION, .ctx = pool, .run = pool_run};
-    for (size_t i = 0; i < n_workers && errnum == 0; i++) {
-        errnum = pthread_create(&pool->threads[i], NULL, work, pool);
-        pool->n_threads += errnum == 0 ? 1 : 0;
-    }
-    if (errnum != 0) {
-        /* Fewer threads are slower, not wrong. */
-        sl_log(env, SILT_LOG_WARN, "only %zu of %zu threads could be made (errno %d)", pool->n_threads, n_workers,
-               errnum);
-    }
     return SILT_OK;
 }
 

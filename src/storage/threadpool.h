@@ -9,7 +9,10 @@
 #include "silt/env.h"
 #include "silt/status.h"
 
-/* n_threads counts the caller: n_threads - 1 threads are made; 0 takes the number of processors. *out is zeroed on failure. */
+/*
+ * n_threads counts the caller: n_threads - 1 threads are made, by the first call that has use for them; 0 takes the number of
+ * processors. *out is zeroed on failure.
+ */
 silt_status sl_thread_pool_new(const silt_env *env, unsigned n_threads, silt_executor *out, silt_error *err);
 /* Waits for the threads to end; nothing may be running. A zeroed executor is legal. */
 void sl_thread_pool_free(silt_executor *executor);
