@@ -10,6 +10,9 @@ if(TARGET silt_duckdb)
 endif()
 if(TARGET silt_program)
   install(TARGETS silt_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES src/cli/completion/silt.bash RENAME silt
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+  install(FILES src/cli/completion/_silt DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/silt" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
