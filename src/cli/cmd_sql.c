@@ -64,8 +64,13 @@ int sl_cmd_sql(struct sl_cli *cli)
 
 int sl_cmd_none(struct sl_cli *cli)
 {
-    if (isatty(STDIN_FILENO) == 1) {
-        return sl_shell_run(cli);
+    silt_error err = SILT_ERROR_INIT;
+    if (isatty(STDIN_FILENO) != 1) {
+        return run_file(cli, "-");
     }
-    return run_file(cli, "-");
+    if (cli->args.format == SL_FORMAT_PARQUET) {
+        (void)sl_fail(&err, SILT_EINVALID, "SILT_USAGE", "the shell has no use for -o parquet");
+        return sl_report_error(cli, &err, (struct sl_str){0});
+    }
+    return sl_shell_run(cli);
 }

@@ -178,6 +178,10 @@ class Terminals(cli_support.CliTest):
         self.assertEqual(code, 2)
         self.assertIn("error: [SILT_USAGE] Parquet is not for a terminal\nhint: name a file with -O FILE", plain(out))
 
+    def test_shell_refuses_parquet(self):
+        code, out = Terminal(self, "-o", "parquet").close()
+        self.assertEqual((code, plain(out)), (2, "error: [SILT_USAGE] the shell has no use for -o parquet\n"))
+
     def test_sql_without_statements_at_a_terminal_is_wrong_usage(self):
         code, out = Terminal(self, "sql").close()
         self.assertEqual(code, 2)
