@@ -15,11 +15,6 @@ struct printer {
     silt_error *err;
 };
 
-static const char *compare_text(silt_compare_op op)
-{
-    return op == SILT_COMPARE_NULL_SAFE_EQ ? " IS NOT DISTINCT FROM " : sl_compare_text(op);
-}
-
 static silt_status print_node(const struct printer *p, const struct sl_expr_node *node);
 
 static void put(const struct printer *p, const char *text)
@@ -55,6 +50,20 @@ static silt_status print_wrapped(const struct printer *p, const char *before, co
     put(p, before);
     SL_TRY(print_list(p, args, n, separator));
     put(p, ")");
+    return SILT_OK;
+}
+
+/*
+ * The call around IS NOT DISTINCT FROM changes no result. It keeps DuckDB from making NOT of it an IS DISTINCT FROM and pushing that
+ * into the scan below an OR, where DuckDB 1.5 takes it for false in row groups whose values are all null.
+ */
+static silt_status print_compare(const struct printer *p, const struct sl_expr_node *node)
+{
+    if (node->op != SILT_COMPARE_NULL_SAFE_EQ) {
+        return print_wrapped(p, "(", node->args, 2, sl_compare_text(node->op));
+    }
+    SL_TRY(print_wrapped(p, "coalesce((", node->args, 2, " IS NOT DISTINCT FROM "));
+    put(p, ", FALSE)");
     return SILT_OK;
 }
 
@@ -137,7 +146,7 @@ static silt_status print_node(const struct printer *p, const struct sl_expr_node
     switch (node->kind) {
     case SL_EXPR_LITERAL: sl_value_print_duckdb(p->out, &node->value); return SILT_OK;
     case SL_EXPR_COLUMN: print_column(p, node); return SILT_OK;
-    case SL_EXPR_COMPARE: return print_wrapped(p, "(", node->args, 2, compare_text(node->op));
+    case SL_EXPR_COMPARE: return print_compare(p, node);
     case SL_EXPR_AND: return print_wrapped(p, "(", node->args, node->n_args, " AND ");
     case SL_EXPR_OR: return print_wrapped(p, "(", node->args, node->n_args, " OR ");
     case SL_EXPR_NOT: return print_wrapped(p, "(NOT ", node->args, 1, "");
