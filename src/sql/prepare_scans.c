@@ -135,6 +135,21 @@ static silt_status read_travel(struct sl_prepare *prepare, const struct sl_table
     return SILT_OK;
 }
 
+/* How many of a reference's conditions may prune: none while a default collation makes texts of other bytes equal. */
+static silt_status count_pruning(struct sl_prepare *prepare, const struct sl_table_ref *ref, size_t *out,
+                                 silt_error *err)
+{
+    const struct sl_str sql = SL_STR("SELECT 'c:' || current_setting('default_collation')");
+    struct sl_str collation = {0};
+
+    *out = ref->n_conjuncts;
+    if (ref->n_conjuncts > 0 && prepare->session->has_settings) {
+        SL_TRY(evaluate(prepare, sql, &collation, err));
+        *out = sl_str_eq_c(collation, "c:") ? ref->n_conjuncts : 0;
+    }
+    return SILT_OK;
+}
+
 /* The kernel's plan of a reference. */
 static silt_status plan_scan(struct sl_prepare *prepare, const struct sl_table_ref *ref, struct sl_table_name *name,
                              silt_scan **out, silt_error *err)
@@ -144,6 +159,7 @@ static silt_status plan_scan(struct sl_prepare *prepare, const struct sl_table_r
     silt_table *table = NULL;
     silt_snapshot *snapshot = NULL;
     silt_scan_builder *builder = NULL;
+    size_t n_conjuncts = 0;
     silt_status status = sl_session_snapshot(session, prepare->call, name, &table, &snapshot, err);
 
     if (status == SILT_OK && silt_schema_field_count(silt_snapshot_schema(snapshot)) == 0) {
@@ -153,7 +169,10 @@ static silt_status plan_scan(struct sl_prepare *prepare, const struct sl_table_r
     if (status == SILT_OK) {
         status = silt_scan_builder_new(snapshot, &builder, err);
     }
-    for (size_t i = 0; status == SILT_OK && i < ref->n_conjuncts; i++) {
+    if (status == SILT_OK) {
+        status = count_pruning(prepare, ref, &n_conjuncts, err);
+    }
+    for (size_t i = 0; status == SILT_OK && i < n_conjuncts; i++) {
         silt_expr *predicate = NULL;
         status = sl_predicate_from_conjunct(session->env, ref, ref->conjuncts[i], silt_snapshot_schema(snapshot),
                                             prepare->params, utc, &predicate, err);

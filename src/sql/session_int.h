@@ -20,6 +20,7 @@ struct silt_session {
     struct sl_arena arena; /* options set by SET */
     struct sl_map options; /* key (lower case) → char * */
     bool has_temporaries;  /* a statement may have made tables or views in the data plane */
+    bool has_settings;     /* a statement may have changed settings of the data plane */
 };
 
 /* Where a statement stands in the text that the user gave, for error positions. */

@@ -200,6 +200,26 @@ static void times_are_read_in_the_sessions_zone(void **state)
     session_expect_rows(s, "SELECT count(*) FROM t WHERE a = '2020-06-01 03:00:00'", "0\n");
 }
 
+static void a_collation_of_the_session_prunes_no_file(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (a STRING); INSERT INTO t VALUES ('abc'); INSERT INTO t VALUES ('ABC')");
+    session_expect_rows(s, "SELECT count(*) FROM t WHERE a = 'Abc'", "0\n");
+    session_expect_done(s, "SET default_collation = 'nocase'");
+    session_expect_rows(s, "SELECT count(*) FROM t WHERE a = 'Abc'", "2\n");
+    session_expect_done(s, "PRAGMA default_collation = ''");
+    session_expect_rows(s, "SELECT count(*) FROM t WHERE a = 'abc'", "1\n");
+    session_expect_done(s, "PRAGMA default_collation = nocase");
+    session_expect_rows(s, "SELECT count(*) FROM t WHERE a = 'abc'", "2\n");
+}
+
+static void renamed_columns_are_compared_under_their_new_names(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (a INT, b INT); INSERT INTO t VALUES (1, 10); INSERT INTO t VALUES (2, 20)");
+    session_expect_rows(s, "SELECT x.b FROM t AS x(b, a) WHERE a > 5 ORDER BY ALL", "1\n2\n");
+}
+
 static void parameters_are_bound_by_number(void **state)
 {
     struct session_fixture *s = *state;
@@ -268,6 +288,8 @@ int main(void)
         SESSION_TEST(temporary_tables_live_as_long_as_the_session),
         SESSION_TEST(options_are_set_shown_and_reset),
         SESSION_TEST(times_are_read_in_the_sessions_zone),
+        SESSION_TEST(a_collation_of_the_session_prunes_no_file),
+        SESSION_TEST(renamed_columns_are_compared_under_their_new_names),
         SESSION_TEST(parameters_are_bound_by_number),
         SESSION_TEST(descriptions_have_sparks_columns),
         SESSION_TEST(a_sessions_engine_opens_its_tables),
