@@ -102,21 +102,6 @@ static silt_status set_plane(struct sl_run *run, struct sl_str name, struct sl_s
     return plane.vtable->set_option(plane.dp, name, value, err);
 }
 
-static silt_status set_time_zone(struct sl_run *run, struct sl_str value, silt_error *err)
-{
-    silt_session *session = run->session;
-    char *zone = NULL;
-
-    SL_TRY(set_plane(run, SL_STR("TimeZone"), value, err)); /* it knows which names are zones */
-    zone = sl_strdup_len(session->env, value.ptr, value.len);
-    if (zone == NULL) {
-        return sl_fail_nomem(err);
-    }
-    sl_strfree(session->env, session->time_zone);
-    session->time_zone = zone;
-    return SILT_OK;
-}
-
 static silt_status set_one(struct sl_run *run, silt_error *err)
 {
     struct sl_str key = run->statement->key;
@@ -138,7 +123,7 @@ static silt_status set_one(struct sl_run *run, silt_error *err)
         return option != NULL ? keep_option(run, sl_str_from(option->name), value, err) : SILT_OK;
     }
     if (option->target == TIME_ZONE) {
-        SL_TRY(set_time_zone(run, value, err));
+        SL_TRY(sl_session_set_time_zone(run->session, value, err));
     }
     return keep_option(run, sl_str_from(option->name), value, err);
 }
@@ -159,14 +144,15 @@ static silt_status list_options(struct sl_run *run, silt_error *err)
     for (size_t i = 0; i < run->session->options.len; i++) {
         const struct sl_map_entry *entry = &run->session->options.entries[i];
         if (entry->live && (wanted.ptr == NULL || sl_str_eq_nocase(wanted, entry->key))) {
-            sl_row_str(&rows, entry->key);
+            const struct option *known = find_option(entry->key);
+            sl_row_str(&rows, known != NULL ? sl_str_from(known->name) : entry->key);
             sl_row_c(&rows, entry->value.ptr);
             sl_row_end(&rows);
         }
     }
     if (wanted.ptr != NULL && sl_arrow_builder_length(rows.builder) == 0) {
         sl_row_str(&rows, wanted);
-        sl_row_c(&rows, "<undefined>");
+        sl_row_c(&rows, option != NULL && option->target == TIME_ZONE ? run->session->time_zone : "<undefined>");
         sl_row_end(&rows);
     }
     SL_TRY(sl_row_set_finish(&rows, &stream));
@@ -189,7 +175,7 @@ static silt_status reset(struct sl_run *run, silt_error *err)
         return sl_fail_nomem(err);
     }
     if (option != NULL && option->target == TIME_ZONE) {
-        SL_TRY(set_time_zone(run, SL_STR("UTC"), err));
+        SL_TRY(sl_session_set_time_zone(run->session, SL_STR("UTC"), err));
     } else if (option != NULL && option->target == PLANE) {
         return sl_fail(err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_SYNTAX", "%s cannot be reset; SET it instead",
                        option->name);

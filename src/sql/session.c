@@ -34,15 +34,44 @@ static silt_status set_warehouse(silt_session *session, const char *given, silt_
     return copy_text(session->env, normal.ptr, &session->warehouse, err);
 }
 
+silt_status sl_session_set_time_zone(silt_session *session, struct sl_str zone, silt_error *err)
+{
+    struct sl_dataplane_ref plane;
+    char *copy = NULL;
+    silt_status status;
+
+    SL_TRY(sl_engine_dataplane(session->engine, &plane, err));
+    status = plane.vtable->set_option(plane.dp, SL_STR("TimeZone"), zone, err); /* it knows which names are zones */
+    if (status == SILT_EUNSUPPORTED || status == SILT_EINVALID) {
+        silt_error_reset(err);
+        status = sl_fail(err, SILT_EINVALID, "INVALID_TIMEZONE", "there is no time zone '%.*s'", SL_FMT(zone));
+        sl_error_hint(err, "write a region, such as Europe/Berlin, or UTC");
+    }
+    if (status != SILT_OK) {
+        return status;
+    }
+    copy = sl_strdup_len(session->env, zone.ptr, zone.len);
+    if (copy == NULL) {
+        return sl_fail_nomem(err);
+    }
+    sl_strfree(session->env, session->time_zone);
+    session->time_zone = copy;
+    return SILT_OK;
+}
+
 static silt_status fill_session(silt_session *session, const silt_session_options *options, silt_error *err)
 {
-    const char *zone = options->time_zone != NULL ? options->time_zone : "UTC";
+    const struct sl_str zone = sl_str_from(options->time_zone);
     const char *info = options->engine_info != NULL ? options->engine_info : "silt/" SILT_VERSION_STRING;
 
     SL_TRY(set_warehouse(session, options->warehouse, err));
-    SL_TRY(copy_text(session->env, zone, &session->time_zone, err));
+    SL_TRY(copy_text(session->env, "UTC", &session->time_zone, err));
     SL_TRY(copy_text(session->env, info, &session->engine_info, err));
-    return silt_engine_default_new(options->engine, &session->engine, err);
+    SL_TRY(silt_engine_default_new(options->engine, &session->engine, err));
+    if (zone.ptr == NULL || sl_str_eq_nocase(zone, SL_STR("UTC"))) {
+        return SILT_OK; /* what the data plane begins with; it need not be loaded for it */
+    }
+    return sl_session_set_time_zone(session, zone, err);
 }
 
 silt_status silt_session_open(const silt_session_options *options, silt_session **out, silt_error *err)

@@ -61,6 +61,9 @@ silt_status sl_session_is_table(silt_session *session, const silt_call *call, st
 /* True if the data plane has a table or view of this name of its own (CREATE TEMP …, CREATE VIEW …). */
 bool sl_session_is_temporary(silt_session *session, const silt_call *call, struct sl_str name);
 
+/* Makes the zone that of the session and of its data plane; SILT_EINVALID when there is no such zone. */
+silt_status sl_session_set_time_zone(silt_session *session, struct sl_str zone, silt_error *err);
+
 struct sl_str sl_session_option(const silt_session *session, const char *key); /* absent if unset */
 
 /*

@@ -99,6 +99,23 @@ class Sql(cli_support.CliTest):
         )
         self.assertEqual(done.stdout, b"name,type,nullable,partition,comment\na,int,true,false,\n")
 
+    def test_time_zone_option_is_the_zone_of_literals_without_one(self):
+        zone = ("--time-zone", "Asia/Tokyo")
+        self.assert_prints("t\n2025-12-31T15:00:00Z\n", "sql", "SELECT TIMESTAMPTZ '2026-01-01 00:00:00' AS t", *zone)
+        self.assert_prints("key,value\nspark.sql.session.timeZone,Asia/Tokyo\n", "sql", "SET timezone", *zone)
+        self.assert_prints("key,value\nspark.sql.session.timeZone,UTC\n", "sql", "SET timezone")
+        self.sql("CREATE TABLE zoned (t TIMESTAMP); INSERT INTO zoned VALUES (TIMESTAMP '2026-01-01 00:00:00')", *zone)
+        self.assert_prints("t\n2025-12-31T15:00:00Z\n", "read", "zoned")
+        self.assert_prints("t\n2025-12-31T15:00:00Z\n", "read", "zoned", "--where", "t = '2026-01-01'", *zone)
+
+    def test_zone_that_is_none_is_refused_before_anything_runs(self):
+        error = (
+            "error: [INVALID_TIMEZONE] there is no time zone 'Asia/Tokio'\n"
+            "hint: write a region, such as Europe/Berlin, or UTC"
+        )
+        self.assert_fails(1, error, "sql", "SELECT 1", "--time-zone", "Asia/Tokio")
+        self.assert_fails(1, error, "sql", "SET TIME ZONE 'Asia/Tokio'")
+
     def test_file_and_text_together_are_wrong_usage(self):
         self.assert_fails(
             2,
