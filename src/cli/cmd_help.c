@@ -12,7 +12,7 @@ static void put_program(struct sl_buf *out)
     const struct sl_command *command = NULL;
 
     sl_buf_put_c(out, "silt: Delta Lake tables from the shell\n\n"
-                      "usage: silt COMMAND ...\n"
+                      "usage: silt [options] COMMAND ...\n"
                       "       silt [options]            start the shell, or run SQL from standard input\n\n"
                       "commands:\n");
     for (size_t i = 0; (command = sl_command_at(i)) != NULL; i++) {
@@ -23,7 +23,7 @@ static void put_program(struct sl_buf *out)
     sl_buf_put_c(
         out, "\nexamples:\n"
              "  silt\n"
-             "  silt sql \"SELECT count(*) FROM delta.`/data/rentals`\"\n"
+             "  silt sql \"SELECT count(*) FROM '/data/rentals'\"\n"
              "  silt read /data/rentals --limit 10\n"
              "  silt history /data/rentals\n"
              "  silt help sql\n\n"

@@ -65,8 +65,8 @@ int sl_cmd_sql(struct sl_cli *cli)
 int sl_cmd_none(struct sl_cli *cli)
 {
     silt_error err = SILT_ERROR_INIT;
-    if (isatty(STDIN_FILENO) != 1) {
-        return run_file(cli, "-");
+    if (cli->args.file != NULL || isatty(STDIN_FILENO) != 1) {
+        return run_file(cli, cli->args.file != NULL ? cli->args.file : "-");
     }
     if (cli->args.format == SL_FORMAT_PARQUET) {
         (void)sl_fail(&err, SILT_EINVALID, "SILT_USAGE", "the shell has no use for -o parquet");

@@ -16,7 +16,7 @@ const struct sl_command sl_command_none = {
     .name = "",
     .usage = "[options]",
     .summary = "start the shell, or run SQL from standard input",
-    .options = QUERY_OPTIONS | SL_OPT_KEEP_GOING,
+    .options = QUERY_OPTIONS | SL_OPT_KEEP_GOING | SL_OPT_FILE,
     .max_words = 0,
     .run = sl_cmd_none,
 };
@@ -27,10 +27,10 @@ static const struct sl_command COMMANDS[] = {
         .usage = "sql [\"STATEMENTS\" | -f FILE | -] [options]",
         .summary = "run SQL statements",
         .details = "Statements end with a semicolon, run in order, and are a transaction each. Delta's statements are\n"
-                   "Spark SQL's, queries are DuckDB's; tables are delta.`/path`, 'path' or names in the warehouse.\n"
+                   "Spark SQL's, queries are DuckDB's; tables are 'path', delta.`path` or names in the warehouse.\n"
                    "With - or without a text, statements come from standard input. A statement that changes a table\n"
                    "yields a row of counts. A failure stops the run, unless --keep-going.\n",
-        .examples = "  silt sql \"SELECT city, count(*) FROM delta.`/data/rentals` GROUP BY ALL\"\n"
+        .examples = "  silt sql \"SELECT city, count(*) FROM '/data/rentals' GROUP BY ALL\"\n"
                     "  silt sql \"CREATE TABLE events (id BIGINT, at TIMESTAMP) USING delta\"\n"
                     "  silt sql \"INSERT INTO events SELECT * FROM 'new.parquet'\"\n"
                     "  silt sql -f nightly.sql --warehouse /data\n"
@@ -84,7 +84,7 @@ static const struct sl_command COMMANDS[] = {
         .name = "history",
         .usage = "history TABLE [options]",
         .summary = "show the versions of a table, newest first",
-        .details = TABLE_HELP,
+        .details = "TABLE is a path or URI, or a name in the warehouse (sales.events is the folder sales/events).\n",
         .examples = "  silt history /data/rentals\n"
                     "  silt history rentals --limit 1 -o json | jq '.[0].version'\n",
         .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_LIMIT,
@@ -107,7 +107,9 @@ static const struct sl_command COMMANDS[] = {
         .name = "files",
         .usage = "files TABLE [options]",
         .summary = "show the data files of a table, or those that a condition needs",
-        .details = "Columns: path, size (bytes), modificationTime (ms), partitionValues, stats.\n",
+        .details =
+            "Columns: path, size (bytes), modificationTime (ms), partitionValues, stats. CONDITION compares columns with\n"
+            "values, joined by AND, OR, NOT.\n",
         .examples = "  silt files /data/rentals\n"
                     "  silt files rentals --where \"city = 'Oslo'\" -o jsonl | jq -r .path\n",
         .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPTS_TRAVEL | SL_OPT_WHERE,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/report_error.h"
@@ -13,37 +14,67 @@
 /* A word that starts like SQL was meant for `silt sql`. */
 static bool looks_like_sql(const char *word)
 {
+    static const char *const starts[] = {"select", "insert", "create", "with", "describe",
+                                         "show",   "from",   "values", "copy"};
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        if (sl_str_eq_nocase(sl_str_from(word), sl_str_from(starts[i]))) {
+            return true;
+        }
+    }
     return strpbrk(word, " ;\n") != NULL;
 }
 
-/* The command that is meant, and where its words begin; an unknown one is an error. */
-static silt_status find_command(int argc, char **argv, const struct sl_command **command, int *first, silt_error *err)
+static silt_status unknown_command(const char *word, silt_error *err)
 {
-    *command = &sl_command_none;
-    *first = 1;
-    if (argc < 2 || argv[1][0] == '-') {
-        if (argc == 2 && strcmp(argv[1], "--version") == 0) {
-            *command = sl_command_find("version");
-            *first = 2;
-        }
-        return SILT_OK;
-    }
-    *command = sl_command_find(argv[1]);
-    *first = 2;
-    if (*command != NULL) {
-        return SILT_OK;
-    }
-    *command = &sl_command_none;
-    const char *near = sl_command_suggest(argv[1]);
-    if (looks_like_sql(argv[1])) {
+    const char *near = sl_command_suggest(word);
+    if (looks_like_sql(word)) {
         (void)sl_fail(err, SILT_EINVALID, "SILT_USAGE", "this looks like SQL, not like a command");
         sl_error_hint(err, "silt sql \"...\" runs it");
+        return SILT_EINVALID;
+    }
+    (void)sl_fail(err, SILT_EINVALID, "SILT_USAGE", "there is no command %s", word);
+    if (sl_str_ends_with(sl_str_from(word), SL_STR(".sql"))) {
+        sl_error_hint(err, "silt sql -f %s runs the statements of a file", word);
     } else {
-        (void)sl_fail(err, SILT_EINVALID, "SILT_USAGE", "there is no command %s", argv[1]);
         sl_error_hint(err, "%s%s%s", near != NULL ? "did you mean silt " : "silt help lists the commands",
                       near != NULL ? near : "", near != NULL ? "?" : "");
     }
     return SILT_EINVALID;
+}
+
+/* The words of the program: a command, and all but its name. */
+struct words {
+    const struct sl_command *command;
+    int argc;
+    char **argv;
+};
+
+/* Options may stand before the command as well as behind it; an unknown command is an error. */
+static silt_status find_command(struct sl_arena *arena, int argc, char **argv, struct words *out, silt_error *err)
+{
+    const bool asks_version = argc == 2 && strcmp(argv[1], "--version") == 0;
+    const int place = asks_version ? 1 : sl_options_skip(argc, argv, 1);
+
+    *out = (struct words){.command = &sl_command_none};
+    out->argv = sl_arena_alloc_array(arena, (size_t)argc + 1, sizeof(*out->argv));
+    if (out->argv == NULL) {
+        return sl_fail_nomem(err);
+    }
+    const bool named = place < argc && (asks_version || argv[place][0] != '-');
+    for (int i = 1; i < argc; i++) {
+        if (!named || i != place) {
+            out->argv[out->argc++] = argv[i];
+        }
+    }
+    if (!named) {
+        return SILT_OK;
+    }
+    const struct sl_command *found = sl_command_find(asks_version ? "version" : argv[place]);
+    if (found == NULL) {
+        return unknown_command(argv[place], err);
+    }
+    out->command = found;
+    return SILT_OK;
 }
 
 static silt_status check_format(const struct sl_cli *cli, silt_error *err)
@@ -71,10 +102,14 @@ static int run_command(struct sl_cli *cli, silt_error *err)
 static int run(struct sl_cli *cli, int argc, char **argv)
 {
     silt_error err = SILT_ERROR_INIT;
-    int first = 1;
+    struct words words;
+    silt_status status = find_command(&cli->arena, argc, argv, &words, &err);
 
-    if (find_command(argc, argv, &cli->command, &first, &err) != SILT_OK ||
-        sl_options_parse(&cli->arena, cli->command, argc - first, argv + first, &cli->args, &err) != SILT_OK) {
+    cli->command = words.command;
+    if (status == SILT_OK) {
+        status = sl_options_parse(&cli->arena, words.command, words.argc, words.argv, &cli->args, &err);
+    }
+    if (status != SILT_OK) {
         return sl_report_error(cli, &err, (struct sl_str){0});
     }
     if (cli->args.help) {

@@ -30,7 +30,8 @@ struct option {
 static const struct option OPTIONS[] = {
     {SL_OPT_FILE, OPTION_TEXT, 'f', "file", "FILE", "read the statements from a file", AT(file)},
     {SL_OPT_FORMAT, OPTION_FORMAT, 'o', "format", "FORMAT", "table, csv, json, jsonl or parquet", AT(format)},
-    {SL_OPT_OUTPUT, OPTION_TEXT, 'O', "output", "FILE", "write the result to a file", AT(output)},
+    {SL_OPT_OUTPUT, OPTION_TEXT, 'O', "output", "FILE", "write the result to a file; its ending tells the format",
+     AT(output)},
     {SL_OPT_VERSION, OPTION_COUNT, 0, "version", "N", "the table as of this version", AT(version)},
     {SL_OPT_TIMESTAMP, OPTION_TEXT, 0, "timestamp", "TIME", "the table as of this time, e.g. 2026-01-31T12:00:00Z",
      AT(timestamp)},
@@ -154,7 +155,9 @@ static silt_status set_format(const char *text, enum sl_format *field, silt_erro
     const char *near = sl_suggest(text, FORMAT_NAMES + SL_FORMAT_TABLE, SL_FORMAT_PARQUET - SL_FORMAT_TABLE + 1);
     const silt_status status = sl_fail(err, SILT_EINVALID, "SILT_USAGE",
                                        "unknown format %s, expected table, csv, json, jsonl or parquet", text);
-    if (near != NULL) {
+    if (strpbrk(text, "./") != NULL) {
+        sl_error_hint(err, "-O %s names the file of the result", text);
+    } else if (near != NULL) {
         sl_error_hint(err, "did you mean %s?", near);
     }
     return status;
@@ -228,6 +231,31 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] != '\0' && !is_comment;
 }
 
+/* Whether a word that begins with a dash is an option whose value is the next word. An unknown one has none. */
+static bool takes_next_word(const char *word)
+{
+    for (size_t i = 0; i < N_OPTIONS; i++) {
+        const bool named = word[1] == '-' ? strcmp(word + 2, OPTIONS[i].name) == 0
+                                          : word[1] == OPTIONS[i].letter && word[2] == '\0';
+        if (named) {
+            return OPTIONS[i].kind != OPTION_FLAG;
+        }
+    }
+    return false;
+}
+
+int sl_options_skip(int argc, char **argv, int begin)
+{
+    int at = begin;
+    while (at < argc && is_option(argv[at])) {
+        if (strcmp(argv[at], "--") == 0) {
+            return argc;
+        }
+        at += takes_next_word(argv[at]) ? 2 : 1;
+    }
+    return at < argc ? at : argc;
+}
+
 static silt_status check_words(const struct sl_command *command, const struct sl_args *args, silt_error *err)
 {
     silt_status status = SILT_OK;
@@ -241,6 +269,19 @@ static silt_status check_words(const struct sl_command *command, const struct sl
         hint_help(command, err);
     }
     return status;
+}
+
+/* The format that the name of the result's file tells; the default if none. */
+static enum sl_format format_of_file(const char *path)
+{
+    const struct sl_str name = sl_str_from(path);
+    for (int i = SL_FORMAT_CSV; i <= SL_FORMAT_PARQUET; i++) {
+        const struct sl_str ending = sl_str_from(FORMAT_NAMES[i]);
+        if (sl_str_ends_with(name, ending) && name.len > ending.len && name.ptr[name.len - ending.len - 1] == '.') {
+            return (enum sl_format)i;
+        }
+    }
+    return sl_str_ends_with(name, SL_STR(".ndjson")) ? SL_FORMAT_JSONL : SL_FORMAT_DEFAULT;
 }
 
 silt_status sl_options_parse(struct sl_arena *arena, const struct sl_command *command, int argc, char **argv,
@@ -265,6 +306,9 @@ silt_status sl_options_parse(struct sl_arena *arena, const struct sl_command *co
         } else {
             SL_TRY(parse_option(arena, command, &cursor, out, err));
         }
+    }
+    if (out->format == SL_FORMAT_DEFAULT && out->output != NULL) {
+        out->format = format_of_file(out->output);
     }
     return out->help ? SILT_OK : check_words(command, out, err);
 }

@@ -80,8 +80,10 @@ struct sl_command {
     int (*run)(struct sl_cli *cli); /* returns the exit code */
 };
 
+/* Where the first word that is no option, nor the value of one, stands in argv; argc if there is none or "--" comes first. */
+int sl_options_skip(int argc, char **argv, int begin);
 /*
- * Parses what stands behind the command's name. A fault is SILT_EINVALID with its hint set. With --help, nothing else is
+ * Parses the words of a command without its name. A fault is SILT_EINVALID with its hint set. With --help, nothing else is
  * checked.
  */
 silt_status sl_options_parse(struct sl_arena *arena, const struct sl_command *command, int argc, char **argv,

@@ -4,6 +4,7 @@
 #include "cli/table_arg.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -98,9 +99,28 @@ silt_status sl_table_arg_table(struct sl_cli *cli, const struct sl_table_arg *ar
     return silt_session_table(session, arg->name, out, err);
 }
 
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 void sl_table_arg_hint(struct sl_cli *cli, const struct sl_table_arg *arg, silt_error *err)
 {
-    if (err->status != SILT_ENOTTABLE || strchr(arg->name, '/') != NULL) {
+    const char *at = strrchr(arg->name, '@');
+
+    if (err->status != SILT_ENOTTABLE) {
+        return;
+    }
+    if (is_file(arg->name)) {
+        sl_error_hint(err, "%s is a file; silt sql \"FROM '%s'\" reads Parquet, CSV and JSON", arg->name, arg->name);
+        return;
+    }
+    if (at != NULL && at != arg->name && all_digits(sl_str_from(at + 1))) {
+        sl_error_hint(err, "a version is written %.*s@v%s", (int)(at - arg->name), arg->name, at + 1);
+        return;
+    }
+    if (strchr(arg->name, '/') != NULL) {
         return;
     }
     const char *near = sl_warehouse_suggest(cli, arg->name);

@@ -129,6 +129,22 @@ class Output(cli_support.CliTest):
             self.assertEqual(file.read(), "a\n1\n")
         self.assertEqual([name for name in os.listdir(self.dir) if name.startswith("out.csv.")], [])
 
+    def test_ending_of_the_output_file_tells_the_format(self):
+        expected = {"e.json": '[\n{"a":1}\n]\n', "e.jsonl": '{"a":1}\n', "e.ndjson": '{"a":1}\n', "e.csv": "a\n1\n", "json": "a\n1\n"}
+        for name, text in expected.items():
+            self.assert_prints("", "sql", "SELECT 1 AS a", "-O", name)
+            with open(os.path.join(self.dir, name), encoding="utf-8") as file:
+                self.assertEqual(file.read(), text, name)
+        self.assert_prints("", "sql", "SELECT 1 AS a", "-O", "e.parquet")
+        self.assert_prints("a\n1\n", "sql", "FROM 'e.parquet'")
+        self.assert_prints("", "sql", "SELECT 1 AS a", "-O", "e.json", "-o", "csv")
+        self.assert_fails(
+            2,
+            "error: [SILT_USAGE] unknown format e.csv, expected table, csv, json, jsonl or parquet\n"
+            "hint: -O e.csv names the file of the result",
+            "sql", "SELECT 1", "-o", "e.csv",
+        )
+
     def test_output_that_cannot_be_opened_or_written_is_a_failure(self):
         done = self.silt("sql", "SELECT 1", "-O", "no/such/folder/x")
         self.assertEqual(done.code, 1)

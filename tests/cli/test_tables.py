@@ -91,6 +91,17 @@ class Tables(cli_support.CliTest):
         for command in ("read", "schema", "history", "detail", "files", "log"):
             self.assertEqual(self.silt(command, "plain").code, 4, command)
 
+    def test_file_or_version_in_place_of_a_table_is_explained(self):
+        with open(os.path.join(self.dir, "plain.csv"), "w", encoding="utf-8") as file:
+            file.write("a\n1\n")
+        for command in ("read", "schema", "files", "log"):
+            done = self.silt(command, "plain.csv")
+            self.assertEqual((done.code, done.out), (4, ""), command)
+            self.assertTrue(done.err.endswith("hint: plain.csv is a file; silt sql \"FROM 'plain.csv'\" reads Parquet, CSV and JSON\n"))
+            done = self.silt(command, "rides@1")
+            self.assertEqual(done.code, 4, command)
+            self.assertTrue(done.err.endswith("\nhint: a version is written rides@v1\n"), f"{command}: {done.err}")
+
     # schema
 
     def test_schema_is_a_tree_for_people(self):

@@ -51,6 +51,37 @@ class Usage(cli_support.CliTest):
             "SELECT 1",
         )
 
+    def test_words_that_begin_sql_and_files_of_it_are_explained(self):
+        sql = 'error: [SILT_USAGE] this looks like SQL, not like a command\nhint: silt sql "..." runs it'
+        self.assert_fails(2, sql, "select", "1")
+        self.assert_fails(2, sql, "-c", "SELECT 1")
+        self.assert_fails(
+            2,
+            "error: [SILT_USAGE] there is no command a.sql\nhint: silt sql -f a.sql runs the statements of a file",
+            "a.sql",
+        )
+
+    def test_options_may_stand_before_the_command(self):
+        self.assert_prints('{"a":1}\n', "-o", "jsonl", "sql", "SELECT 1 AS a")
+        self.assert_prints('{"a":1}\n', "--warehouse", ".", "sql", "-ojsonl", "SELECT 1 AS a")
+        self.assert_prints('{"a":1}\n', "--format=jsonl", "sql", "--", "SELECT 1 AS a")
+        self.assertEqual(self.silt("--help", "read").out, self.silt("read", "--help").out)
+        self.assert_fails(
+            2, "error: [SILT_USAGE] unknown option --where\nhint: see silt history --help", "--where", "a", "history", "t"
+        )
+        self.assert_fails(2, "error: [SILT_USAGE] there is no command raed\nhint: did you mean silt read?", "-o", "csv", "raed")
+        self.assert_fails(2, "error: [SILT_USAGE] --warehouse needs a value: DIR", "-o", "csv", "--warehouse")
+
+    def test_without_a_command_options_are_those_of_sql(self):
+        self.assert_prints('{"a":1}\n', "-o", "jsonl", stdin="SELECT 1 AS a")
+        self.assertEqual(self.silt("-f", "none.sql").err, self.silt("sql", "-f", "none.sql").err)
+
+    def test_examples_survive_the_quotes_of_a_shell(self):
+        for name in ["", *COMMANDS]:
+            examples = self.silt("help", *filter(None, [name])).out.split("\nexamples:\n")[1]
+            for line in examples.splitlines():
+                self.assertNotIn("`", line, line)
+
     def test_mistyped_option_suggests_the_near_one(self):
         self.assert_fails(
             2, "error: [SILT_USAGE] unknown option --colums\nhint: did you mean --columns?", "read", "t", "--colums", "a"
