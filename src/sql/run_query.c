@@ -47,6 +47,18 @@ static silt_status drain(struct ArrowArrayStream *stream, silt_error *err)
     return SILT_OK;
 }
 
+/* COPY of the data plane knows its own tables only, and gives no place in the text when there is none. */
+static void hint_copy(const struct sl_run *run, silt_error *err)
+{
+    struct sl_lexer lexer = {.text = run->text};
+    struct sl_token first = sl_lex(&lexer);
+    if (err != NULL && sl_token_is(&first, "COPY") && err->position < 0 &&
+        strcmp(err->code_name, "TABLE_OR_VIEW_NOT_FOUND") == 0) {
+        sl_error_hint(err,
+                      "for a Delta table write COPY (SELECT … FROM t) TO 'file' or INSERT INTO t SELECT … FROM 'file'");
+    }
+}
+
 silt_status sl_run_query(struct sl_run *run, silt_error *err)
 {
     struct sl_statement_text text = {run->text, run->offset};
@@ -58,6 +70,7 @@ silt_status sl_run_query(struct sl_run *run, silt_error *err)
     status = sl_query_run(&query, run->call, &run->params, &stream, err);
     if (status != SILT_OK) {
         sl_query_release(&query);
+        hint_copy(run, err);
         return status;
     }
     status = classify(run, &stream, err);

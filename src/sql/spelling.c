@@ -23,6 +23,7 @@ struct speller {
     size_t name_begin;              /* spelled offset of the dotted name that ends at `previous` */
     bool in_name;                   /* previous ends a (dotted) name */
     bool after_dot;                 /* previous is the dot of a dotted name */
+    size_t query_end;               /* source offset where a bracket that was put in is closed; 0: none */
     uint8_t cast[MAX_BRACKETS / 8]; /* bit i: bracket level i was opened by CAST or TRY_CAST */
     size_t depth;
 };
@@ -330,6 +331,40 @@ static silt_status spell_token(struct speller *s, silt_error *err)
     return SILT_OK;
 }
 
+/*
+ * A statement that names a table where DuckDB's grammar has a query for what is no table of its own: SUMMARIZE t becomes
+ * SUMMARIZE FROM t, and COPY t TO becomes COPY (FROM t) TO. Called behind the first token.
+ */
+static void spell_shorthand(struct speller *s)
+{
+    static const char *const starts[] = {"SELECT", "WITH", "FROM", "VALUES", "TABLE", "(", "PIVOT", "UNPIVOT"};
+    struct sl_lexer ahead = s->lexer;
+    const struct sl_token name = sl_lex(&ahead);
+    struct sl_token token = name;
+
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++) {
+        if (sl_token_is(&name, starts[i])) {
+            return;
+        }
+    }
+    if (sl_token_is(&s->previous, "SUMMARIZE") && name.kind != SL_TOK_END) {
+        replace(s, name.begin, name.begin, SL_STR("FROM "));
+    }
+    if (!sl_token_is(&s->previous, "COPY")) {
+        return;
+    }
+    while (token.kind != SL_TOK_END && token.kind != SL_TOK_BAD && !sl_token_is(&token, "TO")) {
+        if (sl_token_is(&token, "FROM") || sl_token_is(&token, "(")) {
+            return; /* rows go in, or columns are chosen */
+        }
+        token = sl_lex(&ahead);
+    }
+    if (token.kind == SL_TOK_WORD && token.begin > name.begin) {
+        replace(s, name.begin, name.begin, SL_STR("(FROM "));
+        s->query_end = token.begin;
+    }
+}
+
 silt_status sl_spell(struct sl_str source, struct sl_spelled *out, silt_error *err)
 {
     struct speller s = {.source = source, .out = out, .lexer = {.text = source}};
@@ -340,7 +375,14 @@ silt_status sl_spell(struct sl_str source, struct sl_spelled *out, silt_error *e
         if (s.token.kind == SL_TOK_END) {
             break;
         }
+        const bool first = s.previous.kind == SL_TOK_END;
+        if (s.query_end > 0 && s.token.begin == s.query_end) {
+            replace(&s, s.query_end, s.query_end, SL_STR(") "));
+        }
         SL_TRY(spell_token(&s, err));
+        if (first) {
+            spell_shorthand(&s);
+        }
     }
     copy_until(&s, source.len);
     return sl_buf_status(&out->text, err);

@@ -49,6 +49,21 @@ static void types_are_spelled_in_casts_only(void **state)
     expect_spelled("select current_timestamp(), current_date ( )", "select current_timestamp, current_date ");
 }
 
+static void a_table_in_place_of_a_query_becomes_one(void **state)
+{
+    (void)state;
+    expect_spelled("summarize t", "summarize FROM t");
+    expect_spelled("SUMMARIZE select 1", "SUMMARIZE select 1");
+    expect_spelled("SUMMARIZE (from t)", "SUMMARIZE (from t)");
+    expect_spelled("copy `a b`.t to 'x.csv' (header)", "copy (FROM \"a b\".t ) to 'x.csv' (header)");
+    expect_spelled("COPY 't' TO 'x.csv'", "COPY (FROM 't' ) TO 'x.csv'");
+    expect_spelled("COPY (from t) TO 'x.csv'", "COPY (from t) TO 'x.csv'");
+    expect_spelled("COPY t (a) TO 'x.csv'", "COPY t (a) TO 'x.csv'");
+    expect_spelled("COPY t FROM 'x.csv'", "COPY t FROM 'x.csv'");
+    expect_spelled("COPY", "COPY");
+    expect_spelled("COPY TO 'x'", "COPY TO 'x'");
+}
+
 static const struct sl_travel_note *only_note(const struct spell_test *s)
 {
     assert_int_equal(s->spelled.travels.len, 1);
@@ -72,6 +87,7 @@ static void time_travel_is_taken_out_and_tied_to_its_table(void **state)
 {
     (void)state;
     expect_travel("from a, b.c version as of 3 x", "from a, b.c  x", "b.c", "3", true);
+    expect_travel("copy t version as of 3 to 'x'", "copy (FROM t  ) to 'x'", "t", "3", true);
     expect_travel("from t FOR VERSION AS OF '3' where 1", "from t  where 1", "t", "'3'", true);
     expect_travel("from t for system_version as of $1", "from t ", "t", "$1", true);
     expect_travel("from `t` timestamp as of '2020-01-01' as u", "from \"t\"  as u", "\"t\"", "'2020-01-01'", false);
@@ -135,6 +151,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_operators_take_duckdbs_form),
+        cmocka_unit_test(a_table_in_place_of_a_query_becomes_one),
         cmocka_unit_test(types_are_spelled_in_casts_only),
         cmocka_unit_test(time_travel_is_taken_out_and_tied_to_its_table),
         cmocka_unit_test(types_of_literals_are_spelled_too),
