@@ -73,8 +73,12 @@ silt_status sl_run_statement(struct sl_run *run, silt_error *err)
     case SL_STMT_QUERY: return sl_run_query(run, err);
     case SL_STMT_UNSUPPORTED: break;
     }
-    return sl_fail(err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_STATEMENT", "%s is not supported by this version of silt",
-                   run->statement->name);
+    const silt_status status = sl_fail(err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_STATEMENT",
+                                       "%s is not supported by this version of silt", run->statement->name);
+    if (run->statement->hint != NULL) {
+        sl_error_hint(err, "%s", run->statement->hint);
+    }
+    return status;
 }
 
 silt_status silt_execution_next(silt_execution *execution, const silt_call *call, silt_result *result, bool *done,

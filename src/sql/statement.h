@@ -56,6 +56,7 @@ struct sl_insert {
 struct sl_statement {
     enum sl_statement_kind kind;
     const char *name;           /* e.g. "DESCRIBE HISTORY", for messages */
+    const char *hint;           /* SL_STMT_UNSUPPORTED: what to do instead; or NULL */
     struct sl_table_name table; /* DESCRIBE, SHOW */
     bool extended;
     int64_t limit;            /* DESCRIBE HISTORY t LIMIT n; 0 none */

@@ -15,13 +15,17 @@ static const char *const unsupported[][2] = {
     {"UPDATE", NULL},   {"VACUUM", NULL},     {"REPLACE", "TABLE"}, {"UNDROP", NULL},
 };
 
-/* The entry of `unsupported` that stands at the cursor, NULL if none. */
-static const char *const *find_unsupported(const struct sl_cursor *cursor)
+/* Statements of other databases that would run in the data plane and do nothing to Delta tables. */
+static const char *const no_transactions[][2] = {
+    {"BEGIN", NULL}, {"START", "TRANSACTION"}, {"COMMIT", NULL}, {"ROLLBACK", NULL}, {"ABORT", NULL},
+};
+
+/* The entry of a list of leading words that stands at the cursor, NULL if none. */
+static const char *const *find_words(const struct sl_cursor *cursor, const char *const (*list)[2], size_t n)
 {
-    for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
-        if (sl_cursor_at(cursor, unsupported[i][0]) &&
-            (unsupported[i][1] == NULL || sl_token_is(&cursor->after, unsupported[i][1]))) {
-            return unsupported[i];
+    for (size_t i = 0; i < n; i++) {
+        if (sl_cursor_at(cursor, list[i][0]) && (list[i][1] == NULL || sl_token_is(&cursor->after, list[i][1]))) {
+            return list[i];
         }
     }
     return NULL;
@@ -97,6 +101,12 @@ static silt_status parse_show(struct sl_cursor *cursor, struct sl_statement *out
         out->name = "SHOW CREATE TABLE";
         return SILT_OK;
     }
+    if (sl_cursor_at(cursor, "TABLES")) {
+        out->kind = SL_STMT_UNSUPPORTED;
+        out->name = "SHOW TABLES";
+        out->hint = "tables are folders of the warehouse; \\d lists them in the shell";
+        return SILT_OK;
+    }
     out->kind = SL_STMT_QUERY;
     return SILT_OK;
 }
@@ -165,8 +175,16 @@ static silt_status parse_reset(struct sl_cursor *cursor, struct sl_statement *ou
     return sl_cursor_expect_end(cursor);
 }
 
-static silt_status refuse_statement(struct sl_cursor *cursor, const char *const *words, struct sl_statement *out)
+static silt_status refuse_known(struct sl_cursor *cursor, struct sl_statement *out)
 {
+    const char *const *words = find_words(cursor, unsupported, sizeof(unsupported) / sizeof(unsupported[0]));
+    if (words == NULL) {
+        words = find_words(cursor, no_transactions, sizeof(no_transactions) / sizeof(no_transactions[0]));
+        out->hint = "each statement is a transaction of its own";
+    }
+    if (words == NULL) {
+        return SILT_OK;
+    }
     out->kind = SL_STMT_UNSUPPORTED;
     out->name = words[1] == NULL ? words[0] : sl_arena_printf(cursor->arena, "%s %s", words[0], words[1]);
     return out->name != NULL ? SILT_OK : sl_fail_nomem(cursor->err);
@@ -218,6 +236,5 @@ silt_status sl_statement_parse(struct sl_arena *arena, struct sl_str text, struc
     if (sl_cursor_accept(&cursor, "DROP")) {
         return parse_drop(&cursor, out);
     }
-    const char *const *words = find_unsupported(&cursor);
-    return words != NULL ? refuse_statement(&cursor, words, out) : SILT_OK;
+    return refuse_known(&cursor, out);
 }

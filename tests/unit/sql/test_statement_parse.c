@@ -58,7 +58,7 @@ static void statements_are_told_apart(void **state)
     expect_kind("DESCRIBE DETAIL '/p'", SL_STMT_DESCRIBE_DETAIL);
     expect_kind("SHOW TBLPROPERTIES t ('delta.appendOnly')", SL_STMT_SHOW_PROPERTIES);
     expect_kind("SHOW COLUMNS IN t", SL_STMT_SHOW_COLUMNS);
-    expect_kind("SHOW TABLES", SL_STMT_QUERY);
+    expect_kind("SHOW SCHEMAS", SL_STMT_QUERY);
     expect_kind("SET a.b = 1", SL_STMT_SET);
     expect_kind("RESET a.b", SL_STMT_RESET);
     expect_kind("DROP TABLE IF EXISTS t", SL_STMT_DROP_TABLE);
@@ -68,10 +68,21 @@ static void statements_are_told_apart(void **state)
 static void later_statements_are_named_not_run(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"DELETE FROM t",   "update t set a = 1", "MERGE INTO t USING s ON 1",
-                                        "OPTIMIZE t",      "VACUUM t",           "RESTORE TABLE t TO VERSION AS OF 1",
-                                        "ALTER TABLE t x", "CONVERT TO DELTA x", "SHOW CREATE TABLE t",
-                                        "TRUNCATE TABLE t"};
+    static const char *const texts[] = {"DELETE FROM t",
+                                        "update t set a = 1",
+                                        "MERGE INTO t USING s ON 1",
+                                        "OPTIMIZE t",
+                                        "VACUUM t",
+                                        "RESTORE TABLE t TO VERSION AS OF 1",
+                                        "ALTER TABLE t x",
+                                        "CONVERT TO DELTA x",
+                                        "SHOW CREATE TABLE t",
+                                        "TRUNCATE TABLE t",
+                                        "SHOW TABLES",
+                                        "BEGIN",
+                                        "START TRANSACTION",
+                                        "commit",
+                                        "ROLLBACK"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         expect_kind(texts[i], SL_STMT_UNSUPPORTED);
     }
