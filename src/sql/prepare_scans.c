@@ -78,10 +78,13 @@ static silt_status travel_to(struct sl_prepare *prepare, bool is_version, struct
     }
     sl_spelled_release(&spelled);
     sl_buf_release(&sql);
-    if (status != SILT_OK) {
+    if (status != SILT_OK && status != SILT_ESCHEMA) {
         return status;
     }
-    if (is_version) {
+    if (status != SILT_OK) {
+        silt_error_reset(err);
+        good = false; /* it cannot be cast */
+    } else if (is_version) {
         name->travel = SL_TRAVEL_VERSION;
         good = sl_str_to_i64(text, &name->version);
     } else {
@@ -91,8 +94,8 @@ static silt_status travel_to(struct sl_prepare *prepare, bool is_version, struct
         good = sl_timestamp_parse(text, &name->timestamp_us, &has_zone);
     }
     return good ? SILT_OK
-                : sl_fail(err, SILT_EINVALID, "DELTA_INVALID_TIME_TRAVEL_SPEC",
-                          "%.*s is no version or time to travel to", SL_FMT(expr));
+                : sl_fail(err, SILT_EINVALID, "DELTA_INVALID_TIME_TRAVEL_SPEC", "%.*s is no %s to travel to",
+                          SL_FMT(expr), is_version ? "version" : "time");
 }
 
 /* The version that a reference asks for by a clause that was taken out of the text, by AT, or by a suffix in its name. */
@@ -214,6 +217,26 @@ static silt_status open_scan(struct sl_prepare *prepare, const struct sl_table_r
     return sl_buf_status(&splice->text, err);
 }
 
+/* A path whose last part has neither an ending nor a wildcard: no file that the data plane could tell the kind of. */
+static bool names_a_folder(const struct sl_table_name *name)
+{
+    const struct sl_str path = name->parts[0];
+    size_t begin = path.len;
+
+    if (!name->is_path || sl_str_find(path, SL_STR("/")) == SIZE_MAX) {
+        return false;
+    }
+    while (begin > 0 && path.ptr[begin - 1] != '/') {
+        begin--;
+    }
+    for (size_t i = begin; i < path.len; i++) {
+        if (memchr(".*?[", path.ptr[i], 4) != NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Is this name a Delta table of ours? What is not is left to the data plane. */
 static silt_status is_ours(struct sl_prepare *prepare, const struct sl_table_ref *ref, struct sl_table_name *name,
                            bool *out, silt_error *err)
@@ -239,6 +262,7 @@ static silt_status is_ours(struct sl_prepare *prepare, const struct sl_table_ref
         status = SILT_OK;
         *out = false;
     }
+    *out = *out || (status == SILT_OK && names_a_folder(name));
     return status;
 }
 
@@ -278,12 +302,16 @@ static silt_status prepare_ref(struct sl_prepare *prepare, const struct sl_table
         return SILT_OK;
     }
     name_of(ref, text.ptr[location], &name);
-    SL_TRY(read_travel(prepare, ref, location, &name, err));
-    SL_TRY(is_ours(prepare, ref, &name, &ours, err));
-    if (!ours) {
+    status = read_travel(prepare, ref, location, &name, err);
+    if (status == SILT_OK) {
+        status = is_ours(prepare, ref, &name, &ours, err);
+    }
+    if (status == SILT_OK && ours) {
+        status = plan_scan(prepare, ref, &name, &scan, err);
+    }
+    if (status == SILT_OK && !ours) {
         return SILT_OK;
     }
-    status = plan_scan(prepare, ref, &name, &scan, err);
     if (status != SILT_OK) {
         sl_error_position(err, prepare->query->offset + sl_offset_map_back(prepare->query->spelling, location));
         return status;
