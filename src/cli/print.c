@@ -54,6 +54,9 @@ silt_status sl_print_stream(struct sl_cli *cli, enum sl_format format, struct Ar
 
     sl_arena_init(&print.arena, cli->env);
     status = read_columns(&print, stream, err);
+    if (printer == &sl_printer_table && sl_print_is_plan(&print)) {
+        printer = &sl_printer_plan;
+    }
     if (status == SILT_OK && print.n_columns > 0) {
         status = printer->begin(&print, err);
     }

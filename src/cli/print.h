@@ -34,6 +34,9 @@ extern const struct sl_printer sl_printer_csv;
 extern const struct sl_printer sl_printer_json;
 extern const struct sl_printer sl_printer_jsonl;
 extern const struct sl_printer sl_printer_table;
+extern const struct sl_printer sl_printer_plan;
+/* Whether the columns are those of EXPLAIN; sl_printer_plan is for them alone. */
+bool sl_print_is_plan(const struct sl_print *print);
 
 /*
  * Prints all rows and releases the stream. Stops without an error when nobody reads any more. *n_rows: printed, NULL if not wanted.
