@@ -229,7 +229,9 @@ static silt_status parse_characters(struct cursor *c, const char *name, struct s
 {
     uint64_t length = 0;
     if (!take_char(c, '(')) {
-        return fail_syntax(c, "a length in parentheses");
+        const silt_status status = fail_syntax(c, "a length in parentheses");
+        sl_error_hint(c->err, "STRING is a text of any length");
+        return status;
     }
     SL_TRY(parse_number(c, MAX_CHAR_LENGTH, &length));
     if (length == 0 || !take_char(c, ')')) {
@@ -334,6 +336,9 @@ static silt_status parse_atomic(struct cursor *c, struct silt_type *type)
     }
     const silt_status status = sl_fail(c->err, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_DATA_TYPES",
                                        "the type '%.*s' is not supported", SL_FMT(word));
+    sl_error_hint(c->err,
+                  "there are BOOLEAN, BYTE, SHORT, INT, LONG, FLOAT, DOUBLE, DECIMAL(p,s), STRING, BINARY, DATE, "
+                  "TIMESTAMP, TIMESTAMP_NTZ, ARRAY<T>, MAP<K, V> and STRUCT<a: T>");
     sl_error_position(c->err, c->pos);
     return status;
 }

@@ -42,13 +42,62 @@ class Sql(cli_support.CliTest):
         done = self.silt("sql", "SELECT 1;\nSELECT 'é', nope FROM events")
         self.assertEqual(done.code, 1)
         self.assertIn("[UNRESOLVED_COLUMN]", done.err)
-        self.assertTrue(done.err.endswith("(line 2, column 13)\n"), done.err)
+        self.assertIn("(line 2, column 13)\n", done.err)
 
     def test_mistyped_column_and_table_suggest_the_near_one(self):
         done = self.silt("sql", "SELECT citty FROM events")
         self.assertTrue(done.err.endswith("\nhint: did you mean city?\n"), done.err)
         done = self.silt("sql", "SELECT * FROM evens")
         self.assertTrue(done.err.endswith("\nhint: did you mean events?\n"), done.err)
+
+    def test_text_without_quotes_is_explained(self):
+        for city in ("Rom", '"Rom"'):
+            done = self.silt("sql", f"SELECT * FROM events WHERE city = {city}")
+            self.assertTrue(done.err.endswith("\nhint: if a text is meant, write it in single quotes: 'Rom'\n"), done.err)
+
+    def test_folder_that_is_no_table_is_named_as_such(self):
+        os.makedirs(os.path.join(self.dir, "plain"), exist_ok=True)
+        with open(os.path.join(self.dir, "plain", "a.csv"), "w", encoding="utf-8") as file:
+            file.write("a\n1\n")
+        place = "(line 1, column 6)"
+        self.assert_fails(
+            4,
+            f"error: [DELTA_TABLE_NOT_FOUND] {self.dir}/plain is not a Delta table: it has no _delta_log with commits {place}",
+            "sql", "FROM './plain'",
+        )
+        done = self.silt("sql", "FROM '/none/such'")
+        self.assertEqual(done.code, 4)
+        self.assertTrue(done.err.startswith("error: [DELTA_PATH_DOES_NOT_EXIST] /none/such does not exist"), done.err)
+
+    def test_what_is_no_version_or_time_is_told_at_its_table(self):
+        error = "error: [DELTA_INVALID_TIME_TRAVEL_SPEC]"
+        self.assert_fails(1, f"{error} 'x' is no version to travel to (line 1, column 6)", "sql", "FROM events VERSION AS OF 'x'")
+        self.assert_fails(1, f"{error} 'x' is no time to travel to (line 1, column 6)", "sql", "FROM events TIMESTAMP AS OF 'x'")
+
+    def test_transactions_and_lists_of_tables_are_refused(self):
+        for statement, hint in (
+            ("BEGIN", "each statement is a transaction of its own"),
+            ("ROLLBACK", "each statement is a transaction of its own"),
+            ("SHOW TABLES", "tables are folders of the warehouse; \\d lists them in the shell"),
+        ):
+            self.assert_fails(
+                1,
+                f"error: [SILT_UNSUPPORTED_STATEMENT] {statement} is not supported by this version of silt\nhint: {hint}",
+                "sql", statement,
+            )
+
+    def test_copy_and_summarize_take_a_table_by_its_name(self):
+        n = int(self.sql("SELECT count(*) AS n FROM events").split()[1])
+        self.assert_prints(f"Count\n{n}\n", "sql", "COPY events TO 'copied.csv'")
+        self.assert_prints(f"n\n{n}\n", "sql", "SELECT count(*) AS n FROM 'copied.csv'")
+        self.assertEqual(self.sql("SUMMARIZE events"), self.sql("SUMMARIZE SELECT * FROM events"))
+        done = self.silt("sql", "COPY events FROM 'copied.csv'")
+        self.assertEqual(done.code, 1)
+        self.assertIn("\nhint: for a Delta table write COPY (SELECT", done.err)
+
+    def test_plan_is_drawn_for_people_and_a_row_for_programs(self):
+        self.assertRegex(self.sql("EXPLAIN SELECT 1", "-o", "table"), r"\A┌─+┐\n│ +PROJECTION +│\n")
+        self.assertIn('"explain_key":"physical_plan"', self.sql("EXPLAIN SELECT 1", "-o", "jsonl"))
 
     def test_first_failure_stops_the_run(self):
         done = self.silt("sql", "SELECT 1 AS a; SELECT nope; SELECT 3 AS c")

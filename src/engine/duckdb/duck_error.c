@@ -255,6 +255,9 @@ static void hint_candidate(const struct fault *fault, silt_error *err)
         }
         rest = comma == SIZE_MAX ? (struct sl_str){NULL, 0} : sl_str_sub(rest, comma + 1, rest.len);
     }
+    if (sl_str_eq_c(fault->subtype, "COLUMN_NOT_FOUND") && fault->name.len > 0) {
+        sl_error_hint(err, "if a text is meant, write it in single quotes: '%.*s'", SL_FMT(fault->name));
+    }
 }
 
 static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, const struct fault *fault,
