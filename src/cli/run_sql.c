@@ -114,6 +114,10 @@ int sl_run_sql(struct sl_cli *cli, struct sl_str text, const struct sl_run_sql *
         if (status == SILT_OK) {
             continue;
         }
+        if (status == SILT_ECANCELLED) {
+            silt_error_reset(&err);
+            (void)sl_fail(&err, SILT_ECANCELLED, NULL, "interrupted");
+        }
         place_error(&err, text, options->shown);
         if (options->table != NULL) {
             sl_table_arg_hint(cli, options->table, &err);

@@ -88,11 +88,27 @@ static void run_statements(struct sl_shell *shell)
     sl_signals_reset();
 }
 
+/* The command that a first line without a backslash means, out of habit of other shells; ptr NULL if none. */
+static struct sl_str habit(struct sl_str line)
+{
+    static const char *const words[][2] = {{"quit", "\\q"}, {"exit", "\\q"}, {"help", "\\?"}};
+    const size_t len = line.len > 0 && line.ptr[line.len - 1] == ';' ? line.len - 1 : line.len;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (sl_str_eq_nocase(sl_str_sub(line, 0, len), sl_str_from(words[i][0]))) {
+            return sl_str_from(words[i][1]);
+        }
+    }
+    return (struct sl_str){0};
+}
+
 /* A whole line has been typed: runs it, or goes on when more is to come. */
 static void take_line(struct sl_shell *shell, size_t begin)
 {
-    const struct sl_str line = sl_str_trim(sl_str_sub(sl_buf_view(&shell->text), begin, shell->text.len));
+    struct sl_str line = sl_str_trim(sl_str_sub(sl_buf_view(&shell->text), begin, shell->text.len));
 
+    if (begin == 0 && habit(line).ptr != NULL) {
+        line = habit(line);
+    }
     if (begin == 0 && line.len > 0 && line.ptr[0] == '\\') {
         remember(shell);
         sl_signals_reset();

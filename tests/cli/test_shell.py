@@ -79,7 +79,7 @@ class Shell(cli_support.CliTest):
         shell.send("\x03")
         out = shell.wait_for("silt> ")
         self.assertIn("\r\x1b[K", out)
-        self.assertIn("error: [SILT_CANCELLED]", out)
+        self.assertIn("error: [SILT_CANCELLED] interrupted\n", plain(out))
         self.assertIn("│ 7 │", shell.command("SELECT 7;"))
         self.leave(shell)
 
@@ -92,6 +92,14 @@ class Shell(cli_support.CliTest):
         self.assertIn("│ nr       │ int       │", out)
         self.assertIn("hint: did you mean events?", shell.command("\\d evens"))
         self.leave(shell)
+
+    def test_words_of_other_shells_help_and_leave(self):
+        shell = self.open()
+        self.assertIn("\\timing [on|off]", shell.command("help"))
+        self.assertIn("  ...> ", shell.command("SELECT 7 AS", "  ...> "))
+        self.assertIn("│ quit │", shell.command("quit;"))  # within a statement it is a word like others
+        shell.send("exit\n")
+        self.assertEqual(shell.close()[0], 0)
 
     def test_format_and_timing_can_be_set(self):
         shell = self.open()
