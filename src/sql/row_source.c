@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "commands/row_set.h"
+#include "kernel/txn/null_check.h"
 #include "kernel/txn/txn_write.h"
 #include "schema/type.h"
 #include "schema/value.h"
@@ -127,15 +128,48 @@ static bool reads_table(const struct sl_row_source *source, const char *uri)
     return false;
 }
 
-silt_status sl_row_source_write(struct sl_run *run, struct sl_row_source *source, const size_t *mapping, silt_txn *txn,
+/* Is something below a nested column NOT NULL? That is judged on Arrow rows alone, not where rows stream inside of the data plane. */
+static bool has_nested_not_null(const silt_schema *schema)
+{
+    for (size_t i = 0; i < silt_schema_field_count(schema); i++) {
+        struct silt_field field = *silt_schema_field(schema, i);
+        field.nullable = true; /* the column itself is judged either way */
+        if (sl_null_check_needed(&field)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Out of the data plane as Arrow and back: past the checks of silt_txn_write. */
+static silt_status write_as_arrow(struct sl_run *run, struct sl_row_source *source, struct sl_str sql, silt_txn *txn,
+                                  silt_error *err)
+{
+    struct ArrowArrayStream rows = {0};
+    SL_TRY(source->query.plane.vtable->query(source->query.plane.dp, run->call, sql, &run->params, &rows, err));
+    return silt_txn_write(txn, run->call, &rows, err);
+}
+
+/* Straight into files. */
+static silt_status write_inside(struct sl_run *run, struct sl_row_source *source, struct sl_str sql, silt_txn *txn,
                                 silt_error *err)
 {
     silt_parquet_write request = {.size = sizeof(request)};
+    SL_TRY(sl_txn_write_request(txn, &request, err));
+    SL_TRY(
+        source->query.plane.vtable->write_query(source->query.plane.dp, run->call, sql, &run->params, &request, err));
+    return sl_txn_write_finish(txn, err);
+}
+
+silt_status sl_row_source_write(struct sl_run *run, struct sl_row_source *source, const size_t *mapping, silt_txn *txn,
+                                silt_error *err)
+{
+    const silt_schema *schema = silt_txn_schema(txn);
     struct sl_buf sql;
     silt_status status;
 
     sl_buf_init(&sql, run->session->env);
-    status = sl_row_source_wrap(source, silt_txn_schema(txn), mapping, &sql, err);
+    status = sl_row_source_wrap(source, schema, mapping, &sql, err);
     if (status != SILT_OK) {
         goto out;
     }
@@ -145,15 +179,9 @@ silt_status sl_row_source_write(struct sl_run *run, struct sl_row_source *source
             goto out;
         }
     }
-    status = sl_txn_write_request(txn, &request, err);
-    if (status != SILT_OK) {
-        goto out;
-    }
-    status = source->query.plane.vtable->write_query(source->query.plane.dp, run->call, sl_buf_view(&sql), &run->params,
-                                                     &request, err);
-    if (status == SILT_OK) {
-        status = sl_txn_write_finish(txn, err);
-    } else if (err != NULL && err->position >= 0) {
+    status = has_nested_not_null(schema) ? write_as_arrow(run, source, sl_buf_view(&sql), txn, err)
+                                         : write_inside(run, source, sl_buf_view(&sql), txn, err);
+    if (status != SILT_OK && err != NULL && err->position >= 0) {
         if ((size_t)err->position < source->prefix_len) {
             err->position = -1;
         } else {

@@ -62,6 +62,22 @@ static void what_fits_is_stored_exactly(void **state)
                         "5|-1|1.50|1.25|1.5|1577836800\n5|7|999.99|42|3.0|1577836800\n");
 }
 
+static void a_null_below_a_column_is_refused_where_it_must_not_be(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s,
+                        "CREATE TABLE t (k INT, s STRUCT<x: INT NOT NULL, y: INT>, l ARRAY<STRUCT<x: INT NOT NULL>>)");
+    session_expect_fault(s, "INSERT INTO t VALUES (1, {'x': NULL, 'y': 1}, NULL)", SILT_ECONSTRAINT,
+                         "DELTA_NOT_NULL_CONSTRAINT_VIOLATED", -1);
+    session_expect_fault(s, "INSERT INTO t VALUES (1, NULL, [{'x': 1}, {'x': NULL}])", SILT_ECONSTRAINT,
+                         "DELTA_NOT_NULL_CONSTRAINT_VIOLATED", -1);
+    session_expect_rows(s, "SELECT count(*) FROM t", "0\n");
+    session_expect_done(s, "INSERT INTO t VALUES (1, NULL, NULL), (2, {'x': 1, 'y': NULL}, [NULL, {'x': 3}])");
+    session_expect_done(s, "INSERT INTO t SELECT * FROM t; INSERT INTO t (k) VALUES (3)");
+    session_expect_rows(s, "SELECT k, s.x, l[2].x, count(*) FROM t GROUP BY ALL ORDER BY ALL",
+                        "1|NULL|NULL|2\n2|1|3|2\n3|NULL|NULL|1\n");
+}
+
 static void infinite_times_are_refused(void **state)
 {
     struct session_fixture *s = *state;
@@ -234,6 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SESSION_TEST(what_does_not_fit_is_an_error_and_changes_nothing),
         SESSION_TEST(what_fits_is_stored_exactly),
+        SESSION_TEST(a_null_below_a_column_is_refused_where_it_must_not_be),
         SESSION_TEST(infinite_times_are_refused),
         SESSION_TEST(texts_fit_their_declared_length),
         SESSION_TEST(null_structs_stay_null),
