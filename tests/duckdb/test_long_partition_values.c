@@ -42,6 +42,14 @@ static void short_texts_that_look_like_keys_stay_themselves(void **state)
                         "0|long\n1|~0\n2|~\n3|~1\n4|~x\n");
 }
 
+static void the_name_of_the_folder_for_null_is_a_text_as_others(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, CREATE);
+    session_expect_done(s, "INSERT INTO t VALUES (1, '__HIVE_DEFAULT_PARTITION__'), (2, NULL), (3, '')");
+    session_expect_rows(s, "SELECT v, p FROM t ORDER BY v", "1|__HIVE_DEFAULT_PARTITION__\n2|NULL\n3|NULL\n");
+}
+
 static void long_binary_and_several_columns_work_together(void **state)
 {
     struct session_fixture *s = *state;
@@ -60,6 +68,7 @@ int main(void)
         SESSION_TEST(texts_longer_than_a_folder_name_come_back),
         SESSION_TEST(folders_are_cut_between_characters_and_escapes),
         SESSION_TEST(short_texts_that_look_like_keys_stay_themselves),
+        SESSION_TEST(the_name_of_the_folder_for_null_is_a_text_as_others),
         SESSION_TEST(long_binary_and_several_columns_work_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,8 +2,8 @@
  * silt_partition_text(value, id): a partition value as the log spells it, as a C function, so that what a file is grouped by is
  * exactly what its add action says. NULL stays NULL. Runs on DuckDB's threads.
  *
- * DuckDB names a folder after the text, and a folder's name has at most 255 bytes: a longer text, and one that looks like a
- * number of ours, is kept with the write that has the id, and the function gives "~number" for it.
+ * DuckDB names a folder after the text, and a folder's name has at most 255 bytes: a longer text, one that looks like a number of
+ * ours, and the name of the folder for NULL is kept with the write that has the id, and the function gives "~number" for it.
  *
  * PROTOCOL: Partition Value Serialization.
  */
@@ -15,6 +15,7 @@
 #define KEPT '~'
 /* DuckDB writes up to three bytes for one, behind the column's name. */
 #define LONGEST 64
+#define FOLDER_OF_NULL "__HIVE_DEFAULT_PARTITION__"
 
 static silt_value text_value(silt_type_kind kind, void *data, idx_t row)
 {
@@ -131,11 +132,16 @@ static silt_status number_of(struct sl_duck_texts *texts, struct sl_str text, ui
     return SILT_OK;
 }
 
+static bool may_name_folder(struct sl_str text)
+{
+    return text.len == 0 || (text.len <= LONGEST && text.ptr[0] != KEPT && !sl_str_eq_c(text, FOLDER_OF_NULL));
+}
+
 /* Puts "~number" in the place of a text that must not name a folder. */
 static silt_status keep_long(struct sl_dataplane *dp, uint64_t id, struct sl_buf *text, silt_error *err)
 {
     uint64_t number = 0;
-    if (text->len == 0 || (text->len <= LONGEST && sl_buf_view(text).ptr[0] != KEPT)) {
+    if (may_name_folder(sl_buf_view(text))) {
         return SILT_OK;
     }
     pthread_mutex_lock(&dp->lock);
