@@ -243,6 +243,8 @@ enum sl_line_end sl_line_editor_read(struct sl_line_editor *editor, const char *
     int len = 0;
     editor->prompt = prompt;
     editor->cancelled = false;
+    /* Before the prompt is shown: a key that is pressed as soon as it stands there must not meet the terminal's own Ctrl-C. */
+    (void)el_set(editor->el, EL_PREP_TERM, 1);
     errno = 0;
     const char *text = el_gets(editor->el, &len);
     editor->prompt = "";

@@ -3,6 +3,7 @@
  */
 #include "cli/signals.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <unistd.h>
@@ -15,8 +16,10 @@ static void on_signal(int number)
     if (cancel != 0) {
         _exit(128 + number);
     }
+    const int kept = errno; /* whoever is interrupted may be about to read it */
     seen_signal = number;
     cancel = 1;
+    errno = kept;
 }
 
 static void set_handler(int number, void (*handler)(int))
