@@ -118,14 +118,15 @@ typedef struct silt_storage_vtable {
 
     /*
      * Optional. A path that the local file system can open for reading the file at `path` (the local store: the
-     * path itself). Written to buf, NUL-terminated. NULL slot: the store has no local paths.
+     * path itself). Written to buf, NUL-terminated. NULL slot: the store has no local paths, and the default engine
+     * reads data files through read_many.
      */
     silt_status (*local_path)(void *impl, const char *path, char *buf, size_t buf_size, silt_error *err);
 
     /*
      * Optional. Moves a finished local file `local` (on the same machine) to `path`, which must be free; durable
      * and atomically visible. `local` is gone afterwards, and still there after a failure. SILT_EEXISTS when the name
-     * is taken. NULL slot: SILT_EUNSUPPORTED.
+     * is taken. NULL slot: SILT_EUNSUPPORTED, and the default engine cannot write data files there.
      */
     silt_status (*adopt)(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err);
 

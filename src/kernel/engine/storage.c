@@ -302,7 +302,7 @@ silt_status silt_storage_adopt(silt_storage *storage, const silt_call *call, con
         return sl_fail(err, SILT_EINVALID, NULL, "adopt needs an absolute path of a local file");
     }
     if (storage->slots.adopt == NULL) {
-        return refuse_slot(storage, "cannot take over local files", err);
+        return refuse_slot(storage, "cannot take over local files: it has no adopt", err);
     }
     silt_error found = SILT_ERROR_INIT;
     silt_status status = storage->slots.adopt(storage->impl, call, local, path, &found);
