@@ -144,6 +144,23 @@ static silt_status insert_rows(struct sl_run *run, silt_txn *txn, silt_error *er
     return status;
 }
 
+/* A query would read the temporary table of that name, so that the rows would go where nobody looks for them. */
+static silt_status check_target(struct sl_run *run, const struct sl_table_name *name, silt_error *err)
+{
+    if (name->travel != SL_TRAVEL_NONE) {
+        return sl_fail(err, SILT_EINVALID, "DELTA_TIME_TRAVEL_INVALID_WRITE", "cannot write to an older version of %s",
+                       sl_table_name_text(run, name));
+    }
+    if (name->n_parts == 1 && !name->is_path && sl_session_is_temporary(run->session, run->call, name->parts[0])) {
+        silt_status status = sl_fail(err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_STATEMENT",
+                                     "%s is a temporary table or view: rows are inserted into Delta tables only",
+                                     sl_table_name_text(run, name));
+        sl_error_hint(err, "a Delta table of the same name can be named by its path: delta.`/path/to/table`");
+        return status;
+    }
+    return SILT_OK;
+}
+
 silt_status sl_run_insert(struct sl_run *run, silt_error *err)
 {
     struct sl_insert *insert = &run->statement->insert;
@@ -151,10 +168,7 @@ silt_status sl_run_insert(struct sl_run *run, silt_error *err)
     silt_txn *txn = NULL;
     silt_status status;
 
-    if (insert->table.travel != SL_TRAVEL_NONE) {
-        return sl_fail(err, SILT_EINVALID, "DELTA_TIME_TRAVEL_INVALID_WRITE", "cannot write to an older version of %s",
-                       sl_table_name_text(run, &insert->table));
-    }
+    SL_TRY(check_target(run, &insert->table, err));
     SL_TRY(sl_session_open_table(run->session, &insert->table, &table, err));
     status = silt_txn_begin(table, run->call, "WRITE", &txn, err);
     if (status != SILT_OK) {

@@ -171,6 +171,17 @@ static void temporary_tables_live_as_long_as_the_session(void **state)
     session_expect_fault(s, "SELECT * FROM recent", SILT_ESYNTAX, "TABLE_OR_VIEW_NOT_FOUND", 14);
 }
 
+static void rows_do_not_pass_by_a_temporary_table_of_the_name(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (x INT); CREATE TEMP TABLE t AS SELECT 1 AS x");
+    session_expect_fault(s, "INSERT INTO t VALUES (2)", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_STATEMENT", -1);
+    session_expect_done(s, session_with_dir(s, "INSERT INTO delta.`%D/t` VALUES (3)"));
+    session_expect_rows(s, "SELECT x FROM t", "1\n");
+    session_expect_done(s, "DROP TABLE t; INSERT INTO t VALUES (4)");
+    session_expect_rows(s, "SELECT x FROM t ORDER BY x", "3\n4\n");
+}
+
 static void options_are_set_shown_and_reset(void **state)
 {
     struct session_fixture *s = *state;
@@ -286,6 +297,7 @@ int main(void)
         SESSION_TEST(errors_point_into_the_users_text),
         SESSION_TEST(what_is_not_built_is_refused_by_name),
         SESSION_TEST(temporary_tables_live_as_long_as_the_session),
+        SESSION_TEST(rows_do_not_pass_by_a_temporary_table_of_the_name),
         SESSION_TEST(options_are_set_shown_and_reset),
         SESSION_TEST(times_are_read_in_the_sessions_zone),
         SESSION_TEST(a_collation_of_the_session_prunes_no_file),
