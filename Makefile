@@ -6,10 +6,10 @@ DESTDIR ?=
 JOBS    ?= $(shell nproc)
 
 .DEFAULT_GOAL := all
-.PHONY: all release debug demo test test-interop test-all bench asan tsan fuzz lint check format install \
+.PHONY: all product release debug demo test test-interop test-all bench asan tsan fuzz lint check format install \
         clean distclean help deps deps-lint
 
-all: release ## build the library and the program (build/release)
+all: product ## build the library and the program (build/release)
 
 deps:
 	@tools/setup-deps
@@ -24,19 +24,24 @@ define build-preset
 	@cmake --build --preset $(1) --parallel $(JOBS)
 endef
 
+# what is installed; the tests take longer to build than all of it
+product: deps
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --parallel $(JOBS) --target silt_program silt_duckdb
+
 release: deps
 	$(call build-preset,release)
 
 debug: deps ## build without optimisation (build/debug)
 	$(call build-preset,debug)
 
-demo: release ## build, then show the main job on data made on the spot
+demo: product ## build, then show the main job on data made on the spot
 	@SILT=$(CURDIR)/build/release/bin/silt examples/demo/run
 
 test: release ## build and run every test that needs no JVM and no server
 	@ctest --preset release --parallel 2 --no-tests=error
 
-test-interop: release ## run the tests against other implementations
+test-interop: product ## run the tests against other implementations
 	@SILT=$(CURDIR)/build/release/bin/silt tests/interop/run
 
 test-all: test asan tsan ## test, asan, tsan, and test-interop
@@ -74,7 +79,7 @@ lint: deps-lint ## check the format, clang-tidy, and the project's own checks (F
 format: deps-lint ## format the sources in place
 	@tools/format
 
-install: release ## install under PREFIX (default /usr/local), below DESTDIR if given
+install: product ## install under PREFIX (default /usr/local), below DESTDIR if given
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
 clean: ## remove what was built
