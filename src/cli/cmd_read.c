@@ -88,8 +88,11 @@ static const char *reader_of(const char *path)
     return NULL;
 }
 
-/* read_csv(['a.csv', 'b.csv']) */
-static silt_status put_source(struct sl_cli *cli, struct sl_buf *sql, silt_error *err)
+/*
+ * read_csv(['a.csv', 'b.csv']). Texts of JSON are made times only where a table is created: DuckDB makes wall clocks of them,
+ * also of those with a zone, which would then be read in the session's. A format that no text has keeps them as they are.
+ */
+static silt_status put_source(struct sl_cli *cli, bool exists, struct sl_buf *sql, silt_error *err)
 {
     const char *reader = reader_of(cli->args.words[1]);
     for (size_t i = 1; i < cli->args.n_words; i++) {
@@ -106,7 +109,7 @@ static silt_status put_source(struct sl_cli *cli, struct sl_buf *sql, silt_error
         sl_buf_printf(sql, i == 1 ? "%s([" : ", ", reader);
         sl_sql_put_string(sql, sl_str_from(path));
     }
-    sl_buf_put_c(sql, "])");
+    sl_buf_put_c(sql, exists && strcmp(reader, "read_json") == 0 ? "], timestampformat = '%Y no time')" : "])");
     return SILT_OK;
 }
 
@@ -147,7 +150,7 @@ static silt_status compose_append(struct sl_cli *cli, struct sl_buf *sql, silt_e
         sl_buf_put_char(sql, ')');
     }
     sl_buf_put_c(sql, exists ? " SELECT * FROM " : " AS SELECT * FROM ");
-    return put_source(cli, sql, err);
+    return put_source(cli, exists, sql, err);
 }
 
 int sl_cmd_append(struct sl_cli *cli)

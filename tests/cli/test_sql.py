@@ -157,6 +157,23 @@ class Sql(cli_support.CliTest):
         self.assert_prints("t\n2025-12-31T15:00:00Z\n", "read", "zoned")
         self.assert_prints("t\n2025-12-31T15:00:00Z\n", "read", "zoned", "--where", "t = '2026-01-01'", *zone)
 
+    def test_zone_in_a_text_of_json_goes_before_the_sessions(self):
+        self.sql("CREATE TABLE instants (t TIMESTAMP, n TIMESTAMP_NTZ, s STRUCT<t: TIMESTAMP>, d DATE, x STRING)")
+        day = "2026-01-01"
+        texts = [f"{day}T00:00:00Z", f"{day}T00:00:00+05:00", f"{day} 00:00:00"]
+        with open(os.path.join(self.dir, "instants.jsonl"), "w", encoding="utf-8") as file:
+            for text in texts:
+                file.write('{"t":"%s","n":"%sT01:00:00","s":{"t":"%s"},"d":"%s","x":"%s"}\n' % (text, day, text, day, text))
+        self.assertEqual(self.silt("append", "instants", "instants.jsonl", "--time-zone", "Asia/Tokyo").code, 0)
+        instants = ["2026-01-01T00:00:00Z", "2025-12-31T19:00:00Z", "2025-12-31T15:00:00Z"]
+        self.assertEqual(
+            self.silt("read", "instants", "-o", "jsonl").out,
+            "".join(
+                '{"t":"%s","n":"%sT01:00:00","s":{"t":"%s"},"d":"%s","x":"%s"}\n' % (i, day, i, day, x)
+                for i, x in zip(instants, texts)
+            ),
+        )
+
     def test_zone_that_is_none_is_refused_before_anything_runs(self):
         error = (
             "error: [INVALID_TIMEZONE] there is no time zone 'Asia/Tokio'\n"
