@@ -204,6 +204,9 @@ static silt_status splice_query(struct sl_prepare *prepare, size_t begin, size_t
         goto out;
     }
     status = sl_prepare_scans(prepare, &refs, begin, err);
+    if (status == SILT_OK && query->n_scans > 0) {
+        status = sl_prepare_titles(prepare, sl_json_root(doc), begin, err);
+    }
     if (status != SILT_OK) {
         goto out;
     }

@@ -4,6 +4,7 @@
 #ifndef SL_SQL_PREPARE_INT_H
 #define SL_SQL_PREPARE_INT_H
 
+#include "json/json.h"
 #include "sql/session_int.h"
 #include "sql/spelling.h"
 
@@ -26,6 +27,8 @@ void sl_prepare_release(struct sl_prepare *prepare);
 
 /* Plans a scan for every reference (struct sl_table_ref, located relative to `base`) that is a Delta table, and notes its splice. */
 silt_status sl_prepare_scans(struct sl_prepare *prepare, struct sl_vec *refs, size_t base, silt_error *err);
+/* Notes titles for subqueries of SELECT lists (root: the tree) that hold a scan. */
+silt_status sl_prepare_titles(struct sl_prepare *prepare, const sl_json *root, size_t base, silt_error *err);
 /* Refuses a time travel clause that belongs to no Delta table. */
 silt_status sl_prepare_check_travels(struct sl_prepare *prepare, silt_error *err);
 /* Writes query->sql. */

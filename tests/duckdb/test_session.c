@@ -224,6 +224,20 @@ static void a_collation_of_the_session_prunes_no_file(void **state)
     session_expect_rows(s, "SELECT count(*) FROM t WHERE a = 'abc'", "2\n");
 }
 
+static void a_subquery_is_titled_by_its_own_text(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (a INT); INSERT INTO t VALUES (1), (2)");
+    session_expect_rows(s,
+                        "SELECT column_name FROM (DESCRIBE SELECT (SELECT max(a) FROM t VERSION AS OF 1), "
+                        "a, exists(FROM t), ((SELECT 1 FROM t LIMIT 1)) AS b, (SELECT 5) FROM t) LIMIT 2",
+                        "(SELECT max(a) FROM t )\na\n");
+    session_expect_rows(s, "SELECT (SELECT max(u.a) FROM t u WHERE u.a < t.a) FROM t ORDER BY a", "NULL\n1\n");
+    session_expect_rows(s, "SELECT * FROM (SELECT ((SELECT max(a) FROM t)), (SELECT min(a) FROM t))", "2|1\n");
+    session_expect_rows(s, "SELECT (SELECT max(a) FROM t) + 1, (SELECT min(a) FROM t) x, (SELECT 7)", "3|1|7\n");
+    session_expect_rows(s, "SELECT 1 WHERE 2 IN (SELECT (SELECT max(a) FROM t) UNION SELECT 9)", "1\n");
+}
+
 static void renamed_columns_are_compared_under_their_new_names(void **state)
 {
     struct session_fixture *s = *state;
@@ -301,6 +315,7 @@ int main(void)
         SESSION_TEST(options_are_set_shown_and_reset),
         SESSION_TEST(times_are_read_in_the_sessions_zone),
         SESSION_TEST(a_collation_of_the_session_prunes_no_file),
+        SESSION_TEST(a_subquery_is_titled_by_its_own_text),
         SESSION_TEST(renamed_columns_are_compared_under_their_new_names),
         SESSION_TEST(parameters_are_bound_by_number),
         SESSION_TEST(descriptions_have_sparks_columns),
