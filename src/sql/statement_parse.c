@@ -69,7 +69,9 @@ static silt_status parse_describe(struct sl_cursor *cursor, struct sl_statement 
     }
     SL_TRY(sl_cursor_table(cursor, &out->table));
     if (out->kind == SL_STMT_DESCRIBE_HISTORY && sl_cursor_accept(cursor, "LIMIT")) {
-        SL_TRY(sl_cursor_integer(cursor, "a number of versions", &out->limit));
+        const bool zero = sl_str_eq_c(cursor->token.text, "0"); /* would mean all */
+        SL_TRY(zero ? sl_cursor_fail(cursor, "a number of versions from 1 on")
+                    : sl_cursor_integer(cursor, "a number of versions", &out->limit));
     }
     return sl_cursor_expect_end(cursor);
 }

@@ -171,6 +171,23 @@ static void temporary_tables_live_as_long_as_the_session(void **state)
     session_expect_fault(s, "SELECT * FROM recent", SILT_ESYNTAX, "TABLE_OR_VIEW_NOT_FOUND", 14);
 }
 
+static void what_is_no_query_is_refused_in_words_of_ours(void **state)
+{
+    struct session_fixture *s = *state;
+    static const char *const texts[] = {
+        "WITH c AS (SELECT 1 AS x) INSERT INTO t SELECT * FROM c",
+        "WITH c AS (SELECT 1 AS x) DELETE FROM t",
+        "PIVOT t ON x USING count(*)",
+    };
+    session_expect_done(s, "CREATE TABLE t (x INT); INSERT INTO t VALUES (1)");
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        session_expect_fault(s, texts[i], SILT_ESYNTAX, "UNSUPPORTED_FEATURE", -1);
+        assert_string_equal(s->err.message, "only a query can stand here, and a PIVOT only with IN (…)");
+    }
+    session_expect_fault(s, "DESCRIBE HISTORY t LIMIT 0", SILT_ESYNTAX, "PARSE_SYNTAX_ERROR", 25);
+    session_expect_rows(s, "SELECT x FROM t", "1\n");
+}
+
 static void rows_do_not_pass_by_a_temporary_table_of_the_name(void **state)
 {
     struct session_fixture *s = *state;
@@ -311,6 +328,7 @@ int main(void)
         SESSION_TEST(errors_point_into_the_users_text),
         SESSION_TEST(what_is_not_built_is_refused_by_name),
         SESSION_TEST(temporary_tables_live_as_long_as_the_session),
+        SESSION_TEST(what_is_no_query_is_refused_in_words_of_ours),
         SESSION_TEST(rows_do_not_pass_by_a_temporary_table_of_the_name),
         SESSION_TEST(options_are_set_shown_and_reset),
         SESSION_TEST(times_are_read_in_the_sessions_zone),

@@ -23,8 +23,12 @@ static silt_status check_answer(struct sl_dataplane *dp, struct sl_str sql, stru
     const size_t line_end = sl_str_find(message, SL_STR("\n"));
     message = line_end == SIZE_MAX ? message : sl_str_sub(message, 0, line_end);
     const bool select_only = sl_str_find(message, SL_STR("Only SELECT statements")) != SIZE_MAX;
-    const silt_status status = select_only ? sl_fail(err, SILT_ESYNTAX, "UNSUPPORTED_FEATURE", "%.*s", SL_FMT(message))
+    const silt_status status = select_only ? sl_fail(err, SILT_ESYNTAX, "UNSUPPORTED_FEATURE",
+                                                     "only a query can stand here, and a PIVOT only with IN (…)")
                                            : sl_fail(err, SILT_ESYNTAX, "PARSE_SYNTAX_ERROR", "%.*s", SL_FMT(message));
+    if (select_only) {
+        sl_error_hint(err, "WITH belongs to the query: INSERT INTO t WITH … SELECT …");
+    }
     int64_t at = -1;
     if (sl_str_to_i64(sl_json_member_text(root, "position"), &at) && at >= 0) {
         const size_t byte = sl_utf8_prefix(sql, (size_t)at);
