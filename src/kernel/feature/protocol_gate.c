@@ -48,6 +48,20 @@ static void find_known(struct obstacles *found, sl_feature_set active, const str
     }
 }
 
+/*
+ * A mode of column mapping decides how the columns of every file are found, and other engines go by the property alone. Read by logical
+ * names, a table that has the mode without the protocol for it would show nulls where there are values.
+ */
+static void find_unannounced_mapping(struct obstacles *found, sl_feature_set active, const struct sl_metadata *metadata,
+                                     const silt_schema *schema)
+{
+    const size_t index = sl_feature_index(SL_STR("columnMapping"));
+    char detail[SL_FEATURE_DETAIL_SIZE];
+    if (((active >> index) & 1) == 0 && sl_feature_in_use(index, &metadata->configuration, schema, detail)) {
+        add_obstacle(found, SL_STR("columnMapping"), detail);
+    }
+}
+
 static void find_unknown(struct obstacles *found, const struct sl_str_list *names)
 {
     for (size_t i = 0; i < names->n; i++) {
@@ -80,7 +94,9 @@ silt_status sl_gate_read(const struct sl_protocol *protocol, const struct sl_met
     }
     SL_TRY(sl_protocol_validate(protocol, err));
     struct obstacles found = {.n = 0};
-    find_known(&found, sl_feature_active(protocol, false), metadata, schema, false);
+    const sl_feature_set active = sl_feature_active(protocol, false);
+    find_known(&found, active, metadata, schema, false);
+    find_unannounced_mapping(&found, active, metadata, schema);
     find_unknown(&found, &protocol->reader_features);
     return judge(&found, false, err);
 }

@@ -87,6 +87,16 @@ static void column_mapping_is_refused_only_when_in_use(void **state)
     assert_int_equal(judge(&l.protocol, plain_schema, "delta.columnMapping.mode", "id").read, SILT_EUNSUPPORTED);
 }
 
+static void column_mapping_without_its_protocol_is_refused_all_the_same(void **state)
+{
+    (void)state;
+    const struct sl_protocol p = {.min_reader_version = 1, .min_writer_version = 2};
+    const struct verdict v = judge(&p, plain_schema, "delta.columnMapping.mode", "name");
+    assert_int_equal(v.read, SILT_EUNSUPPORTED);
+    assert_non_null(strstr(v.err.message, "columnMapping (table property delta.columnMapping.mode)"));
+    assert_int_equal(judge(&p, plain_schema, "delta.columnMapping.mode", "none").read, SILT_OK);
+}
+
 static void constraints_and_invariants_stop_writers_only(void **state)
 {
     (void)state;
@@ -199,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(old_tables_without_special_features_are_open),
         cmocka_unit_test(column_mapping_is_refused_only_when_in_use),
+        cmocka_unit_test(column_mapping_without_its_protocol_is_refused_all_the_same),
         cmocka_unit_test(constraints_and_invariants_stop_writers_only),
         cmocka_unit_test(unknown_feature_is_named),
         cmocka_unit_test(unbuilt_features_block_even_unused_where_files_may_show_them),
