@@ -142,6 +142,9 @@ def missing_and_broken_files():
         os.mkdir(file)
         expect(silt("read", c.path()), 1, "DELTA_FILE_NOT_FOUND", name)
         os.rmdir(file)
+        os.mkfifo(file)  # must not wait for a writer
+        expect(silt("read", c.path()), 1, "DELTA_FILE_NOT_FOUND", name)
+        os.remove(file)
         for data in (b"", b"PAR1", b"PAR1" + bytes(500) + b"PAR1", b"x" * 5000):
             with open(file, "wb") as out:
                 out.write(data)

@@ -10,6 +10,8 @@
  */
 #include "duck_footer.h"
 
+#include <sys/stat.h>
+
 #include "base/error.h"
 
 /* More files than this and the cache starts anew. */
@@ -216,8 +218,25 @@ static silt_status take_chunk(const struct reading *reading, duckdb_data_chunk c
     return SILT_OK;
 }
 
+/* Opening a pipe or a device would wait for a writer that never comes. What is missing is for DuckDB to report. */
+static silt_status check_regular(const struct reading *reading, silt_error *err)
+{
+    for (size_t i = 0; i < reading->n_wanted; i++) {
+        struct stat found;
+        if (stat(reading->files->local[reading->wanted[i]], &found) == 0 && !S_ISREG(found.st_mode)) {
+            const char *path = reading->files->sources[reading->wanted[i]].path;
+            const silt_status status = sl_fail(err, SILT_ENOTFOUND, "DELTA_FILE_NOT_FOUND",
+                                               "data file %s is no regular file", path);
+            sl_error_path(err, path);
+            return status;
+        }
+    }
+    return SILT_OK;
+}
+
 static silt_status read_footers(const struct reading *reading, silt_error *err)
 {
+    SL_TRY(check_regular(reading, err));
     const silt_env *env = reading->conn->dp->env;
     duckdb_result result = {0};
     duckdb_data_chunk chunk = NULL;
