@@ -9,6 +9,7 @@
 #include "base/uri.h"
 #include "kernel/log/commit.h"
 #include "schema/value.h"
+#include "sql/plane_row.h"
 #include "sql/predicate.h"
 #include "sql/prepare_int.h"
 #include "sql/refs.h"
@@ -25,32 +26,19 @@ void sl_prepare_release(struct sl_prepare *prepare)
 /* One value of a query, as text. */
 static silt_status evaluate(struct sl_prepare *prepare, struct sl_str sql, struct sl_str *out, silt_error *err)
 {
-    struct sl_dataplane_ref *plane = &prepare->query->plane;
-    struct ArrowArrayStream stream = {0};
-    struct ArrowSchema schema = {0};
-    struct ArrowArray batch = {0};
-    silt_value value = {.is_null = true};
-    bool done = false;
-    silt_status status = plane->vtable->query(plane->dp, prepare->call, sql, prepare->params, &stream, err);
+    struct sl_plane_row row;
+    silt_value value;
+    silt_status status = SILT_OK;
 
-    if (status == SILT_OK) {
-        status = sl_arrow_stream_schema(&stream, &schema, err);
-    }
-    if (status == SILT_OK) {
-        status = sl_arrow_stream_next(&stream, &batch, &done, err);
-    }
-    if (status == SILT_OK && !done && batch.length == 1 && batch.n_children == 1 &&
-        sl_value_from_arrow(schema.children[0], batch.children[0], 0, &value) && !value.is_null &&
-        value.kind == SILT_TYPE_STRING) {
-        *out = sl_arena_copy(&prepare->query->arena, sl_value_get_str(&value));
-    }
-    sl_arrow_array_release(&batch);
-    sl_arrow_schema_release(&schema);
-    sl_arrow_stream_release(&stream);
-    if (status == SILT_OK && out->ptr == NULL) {
+    SL_TRY(sl_plane_row_get(&prepare->query->plane, prepare->call, sql, prepare->params, &row, err));
+    if (!sl_plane_row_value(&row, 0, &value) || value.kind != SILT_TYPE_STRING) {
         status = sl_fail(err, SILT_EINVALID, "DELTA_INVALID_TIME_TRAVEL_SPEC",
                          "a version or time to travel to is null");
+    } else {
+        *out = sl_arena_copy(&prepare->query->arena, sl_value_get_str(&value));
+        status = out->ptr != NULL ? SILT_OK : sl_fail_nomem(err);
     }
+    sl_plane_row_release(&row);
     return status;
 }
 
@@ -249,7 +237,9 @@ static silt_status is_ours(struct sl_prepare *prepare, const struct sl_table_ref
         *out = true;
         return SILT_OK;
     }
-    if (name->n_parts == 1 && sl_session_is_temporary(prepare->session, prepare->call, name->parts[0])) {
+    bool is_temporary = false;
+    SL_TRY(sl_session_is_temporary(prepare->session, prepare->call, name, &is_temporary, err));
+    if (is_temporary) {
         return SILT_OK;
     }
     status = sl_session_resolve(prepare->session, &prepare->query->arena, name, &uri, err);

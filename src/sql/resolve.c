@@ -8,6 +8,7 @@
 #include "kernel/engine/engine.h"
 #include "kernel/log/commit.h"
 #include "schema/value.h"
+#include "sql/plane_row.h"
 #include "sql/session_int.h"
 
 /* A part of a name becomes a folder: it must not be able to climb or to jump. */
@@ -63,11 +64,9 @@ static silt_status local_to_utc(silt_session *session, const silt_call *call, in
                                 silt_error *err)
 {
     struct sl_dataplane_ref plane;
-    struct sl_dataplane_params none = {0};
-    struct ArrowArrayStream stream = {0};
-    struct ArrowArray batch = {0};
+    struct sl_plane_row row = {0};
     struct sl_buf sql;
-    bool done = false;
+    silt_value value;
     silt_status status = SILT_OK;
 
     *out = wall_us;
@@ -84,17 +83,14 @@ static silt_status local_to_utc(silt_session *session, const silt_call *call, in
         status = sl_engine_dataplane(session->engine, &plane, err);
     }
     if (status == SILT_OK) {
-        status = plane.vtable->query(plane.dp, call, sl_buf_view(&sql), &none, &stream, err);
+        status = sl_plane_row_get(&plane, call, sl_buf_view(&sql), NULL, &row, err);
     }
-    if (status == SILT_OK) {
-        status = sl_arrow_stream_next(&stream, &batch, &done, err);
+    if (status == SILT_OK && sl_plane_row_value(&row, 0, &value)) {
+        *out = value.as.i64;
+    } else if (status == SILT_OK) {
+        status = sl_fail(err, SILT_EENGINE, NULL, "a time of the zone %s has no instant", session->time_zone);
     }
-    if (status == SILT_OK && !done && batch.length == 1 && batch.n_children == 1) {
-        const struct ArrowArray *column = batch.children[0];
-        *out = ((const int64_t *)column->buffers[1])[column->offset + batch.offset];
-    }
-    sl_arrow_array_release(&batch);
-    sl_arrow_stream_release(&stream);
+    sl_plane_row_release(&row);
     sl_buf_release(&sql);
     return status;
 }

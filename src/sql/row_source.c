@@ -12,6 +12,7 @@
 #include "schema/type.h"
 #include "schema/value.h"
 #include "silt/transaction.h"
+#include "sql/plane_row.h"
 #include "sql/run.h"
 
 silt_status sl_row_source_open(struct sl_run *run, size_t begin, size_t end, struct sl_row_source *out, silt_error *err)
@@ -36,11 +37,23 @@ void sl_row_source_close(struct sl_row_source *source)
     sl_query_release(&source->query);
 }
 
+/* "(query) AS silt_rows(c0, c1, …)"; returns where the query's own text begins. */
+static size_t put_rows(const struct sl_row_source *source, struct sl_buf *sql)
+{
+    sl_buf_put_char(sql, '(');
+    const size_t begin = sql->len;
+    sl_buf_put_str(sql, sl_buf_view(&source->query.sql));
+    sl_buf_put_c(sql, "\n) AS silt_rows("); /* the line break ends a comment at the query's end */
+    for (int64_t i = 0; i < source->columns.n_children; i++) {
+        sl_buf_printf(sql, "%sc%lld", i > 0 ? ", " : "", (long long)i);
+    }
+    sl_buf_put_char(sql, ')');
+    return begin;
+}
+
 silt_status sl_row_source_wrap(struct sl_row_source *source, const silt_schema *target, const size_t *mapping,
                                struct sl_buf *sql, silt_error *err)
 {
-    size_t n_source = (size_t)source->columns.n_children;
-
     sl_buf_put_c(sql, "SELECT ");
     for (size_t i = 0; i < silt_schema_field_count(target); i++) {
         sl_buf_put_c(sql, i > 0 ? ", " : "");
@@ -54,14 +67,8 @@ silt_status sl_row_source_wrap(struct sl_row_source *source, const silt_schema *
         sl_buf_put_c(sql, " AS ");
         sl_quote_put(sql, silt_schema_field(target, i)->name, '"');
     }
-    sl_buf_put_c(sql, " FROM (");
-    source->prefix_len = sql->len;
-    sl_buf_put_str(sql, sl_buf_view(&source->query.sql));
-    sl_buf_put_c(sql, "\n) AS silt_rows("); /* the line break ends a comment at the query's end */
-    for (size_t i = 0; i < n_source; i++) {
-        sl_buf_printf(sql, "%sc%zu", i > 0 ? ", " : "", i);
-    }
-    sl_buf_put_c(sql, ")");
+    sl_buf_put_c(sql, " FROM ");
+    source->prefix_len = put_rows(source, sql);
     return sl_buf_status(sql, err);
 }
 
@@ -73,45 +80,28 @@ static void put_typeof_query(const struct sl_row_source *source, struct sl_buf *
     for (size_t i = 0; i < n; i++) {
         sl_buf_printf(sql, "%stypeof(silt_rows.c%zu)", i > 0 ? ", " : "", i);
     }
-    sl_buf_put_c(sql, " FROM (SELECT 1) LEFT JOIN (SELECT * FROM (");
-    sl_buf_put_str(sql, sl_buf_view(&source->query.sql));
-    sl_buf_put_c(sql, "\n) AS silt_rows(");
-    for (size_t i = 0; i < n; i++) {
-        sl_buf_printf(sql, "%sc%zu", i > 0 ? ", " : "", i);
-    }
-    sl_buf_put_c(sql, ") LIMIT 0) AS silt_rows ON true");
+    sl_buf_put_c(sql, " FROM (SELECT 1) LEFT JOIN (SELECT * FROM ");
+    (void)put_rows(source, sql);
+    sl_buf_put_c(sql, " LIMIT 0) AS silt_rows ON true");
 }
 
 silt_status sl_row_source_untyped(struct sl_run *run, struct sl_row_source *source, bool *untyped, silt_error *err)
 {
-    struct ArrowArrayStream stream = {0};
-    struct ArrowSchema schema = {0};
-    struct ArrowArray batch = {0};
+    struct sl_plane_row row = {0};
     struct sl_buf sql;
     silt_value value;
-    bool done = false;
     silt_status status;
 
     sl_buf_init(&sql, run->session->env);
     put_typeof_query(source, &sql);
     status = sl_buf_status(&sql, err);
     if (status == SILT_OK) {
-        status = source->query.plane.vtable->query(source->query.plane.dp, run->call, sl_buf_view(&sql), &run->params,
-                                                   &stream, err);
+        status = sl_plane_row_get(&source->query.plane, run->call, sl_buf_view(&sql), &run->params, &row, err);
     }
-    if (status == SILT_OK) {
-        status = sl_arrow_stream_schema(&stream, &schema, err);
+    for (int64_t i = 0; status == SILT_OK && i < source->columns.n_children; i++) {
+        untyped[i] = sl_plane_row_value(&row, (size_t)i, &value) && sl_str_eq_c(sl_value_get_str(&value), "\"NULL\"");
     }
-    if (status == SILT_OK) {
-        status = sl_arrow_stream_next(&stream, &batch, &done, err);
-    }
-    for (int64_t i = 0; status == SILT_OK && !done && batch.length == 1 && i < batch.n_children; i++) {
-        untyped[i] = sl_value_from_arrow(schema.children[i], batch.children[i], 0, &value) && !value.is_null &&
-                     sl_str_eq_c(sl_value_get_str(&value), "\"NULL\"");
-    }
-    sl_arrow_array_release(&batch);
-    sl_arrow_schema_release(&schema);
-    sl_arrow_stream_release(&stream);
+    sl_plane_row_release(&row);
     sl_buf_release(&sql);
     return status;
 }

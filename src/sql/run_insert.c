@@ -151,7 +151,9 @@ static silt_status check_target(struct sl_run *run, const struct sl_table_name *
         return sl_fail(err, SILT_EINVALID, "DELTA_TIME_TRAVEL_INVALID_WRITE", "cannot write to an older version of %s",
                        sl_table_name_text(run, name));
     }
-    if (name->n_parts == 1 && !name->is_path && sl_session_is_temporary(run->session, run->call, name->parts[0])) {
+    bool is_temporary = false;
+    SL_TRY(sl_session_is_temporary(run->session, run->call, name, &is_temporary, err));
+    if (is_temporary && !name->is_path) {
         silt_status status = sl_fail(err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_STATEMENT",
                                      "%s is a temporary table or view: rows are inserted into Delta tables only",
                                      sl_table_name_text(run, name));

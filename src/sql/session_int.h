@@ -59,7 +59,8 @@ silt_status sl_session_is_table(silt_session *session, const silt_call *call, st
                                 silt_error *err);
 
 /* True if the data plane has a table or view of this name of its own (CREATE TEMP …, CREATE VIEW …). */
-bool sl_session_is_temporary(silt_session *session, const silt_call *call, struct sl_str name);
+silt_status sl_session_is_temporary(silt_session *session, const silt_call *call, const struct sl_table_name *name,
+                                    bool *out, silt_error *err);
 
 /* Makes the zone that of the session and of its data plane; SILT_EINVALID when there is no such zone. */
 silt_status sl_session_set_time_zone(silt_session *session, struct sl_str zone, silt_error *err);
