@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "silt/arrow.h"
+#include "silt/deletion_vector.h"
 #include "silt/env.h"
 #include "silt/export.h"
 #include "silt/expr.h"
@@ -128,13 +129,36 @@ typedef struct silt_plan_file {
     const char *path;       /* absolute, as the store knows it */
     const char *local_path; /* or NULL */
     int64_t size_bytes;
-    const silt_value *partition_values; /* one for each partition column of the plan */
+    int64_t modified_ms;                  /* add.modificationTime */
+    const silt_value *partition_values;   /* one for each partition column of the plan */
+    const silt_deletion_vector *deleted;  /* rows that are gone; NULL: none (see silt_rows_load) */
+    const silt_deletion_vector *selected; /* only these rows are wanted; NULL: all */
+    int64_t num_records;                  /* rows stored in the file, -1 if not known or not trusted */
+    int64_t base_row_id;                  /* -1 if the file has none (PROTOCOL.md "Row Tracking") */
+    int64_t row_commit_version;           /* add.defaultRowCommitVersion, -1 if the file has none */
 } silt_plan_file;
+
+/* Where a top-level column of a plan comes from. */
+typedef enum silt_plan_source {
+    SILT_FROM_FILE,      /* stored in the data files, under its physical name or field id */
+    SILT_FROM_PARTITION, /* files[f].partition_values[index]; not in the files, and not to be read from them */
+    SILT_FROM_METADATA   /* the struct "_metadata": its fields are told apart by their names, see silt_plan_column */
+} silt_plan_source;
+
+/*
+ * Fields of "_metadata", as Delta Spark has them: file_path (text, a percent-encoded URI), file_name (text, its last part), file_size
+ * (long), file_block_start (long, 0), file_block_length (long, file_size), file_modification_time (timestamp), row_index (long, the
+ * row's place in its file), row_id and row_commit_version (long, see silt_scan_plan). A plan's struct has those that were asked for.
+ */
+typedef struct silt_plan_column {
+    silt_plan_source source;
+    int32_t index; /* of SILT_FROM_PARTITION, else -1 */
+} silt_plan_column;
 
 /*
  * A planned scan in logical terms, for engines that can run a scan as a whole (and for SQL). logical and physical
- * have the same shape; partition_index[i] >= 0 says that top-level column i takes its value from
- * files[f].partition_values[partition_index[i]] and is not in the files. `logical` begins with the columns that were
+ * have the same shape: physical has the names that the files use at every level and, with match_by_field_id, the fields' ids as
+ * their metadata "parquet.field.id". `logical` begins with the columns that were
  * asked for (silt_scan_schema); columns that only the filter names come after them.
  */
 typedef struct silt_scan_plan {
@@ -142,14 +166,22 @@ typedef struct silt_scan_plan {
     silt_storage *storage; /* borrowed */
     const silt_schema *logical;
     const silt_schema *physical;
-    const int32_t *partition_index; /* one for each top-level column of `logical` */
+    const silt_plan_column *columns; /* one for each top-level column of `logical` */
     size_t n_partition_columns;
-    bool match_by_field_id;
+    bool match_by_field_id; /* a column that a file has no id for is missing there: null */
     const silt_plan_file *files;
     size_t n_files;
+    bool has_row_sets;       /* some file has `deleted` or `selected` */
     const silt_expr *filter; /* over logical names, to be applied fully to every row; NULL: none */
     const char *table;       /* for messages */
     int64_t version;
+    const char *root; /* the table's URI or path */
+    /*
+     * Physical names of the stored columns that hold row ids and row commit versions, NULL if the table has none. Where such a column is
+     * missing in a file or null in a row, the value is base_row_id + row_index, or the file's row_commit_version.
+     */
+    const char *row_id_column;
+    const char *row_commit_version_column;
 } silt_scan_plan;
 
 typedef struct silt_parquet_handler_vtable {

@@ -5,6 +5,7 @@
 #define SILT_SILT_H
 
 #include "silt/arrow.h"
+#include "silt/deletion_vector.h"
 #include "silt/engine.h"
 #include "silt/env.h"
 #include "silt/export.h"

@@ -15,11 +15,12 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "silt/arrow.h"
+#include "silt/deletion_vector.h"
 #include "silt/engine.h"
 #include "silt/env.h"
 #include "silt/storage.h"
 
-#define SL_DATAPLANE_ABI_VERSION 1
+#define SL_DATAPLANE_ABI_VERSION 2
 #define SL_DATAPLANE_ENTRY "silt_duckdb_dataplane"
 
 struct sl_dataplane; /* the implementation's instance */
@@ -39,6 +40,13 @@ struct sl_dataplane_host {
     silt_status (*adopt)(silt_storage *storage, const silt_call *call, const char *local, const char *path,
                          silt_error *err);
     silt_status (*remove)(silt_storage *storage, const silt_call *call, const char *path, silt_error *err);
+    /* Deletion vectors: the functions silt_rows_… */
+    silt_status (*rows_load)(silt_storage *storage, const silt_call *call, const silt_rows_request *requests, size_t n,
+                             silt_rows **out, silt_error *err);
+    void (*rows_free)(silt_rows *rows);
+    void (*rows_mask)(const silt_rows *rows, int64_t first, size_t n, uint8_t *live);
+    int64_t (*rows_next_live)(const silt_rows *rows, int64_t from);
+    int64_t (*rows_next_dead)(const silt_rows *rows, int64_t from);
 };
 
 struct sl_dataplane_options {

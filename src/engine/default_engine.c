@@ -40,6 +40,11 @@ static const struct sl_dataplane_host HOST = {
     .local_path = silt_storage_local_path,
     .adopt = silt_storage_adopt,
     .remove = silt_storage_remove,
+    .rows_load = silt_rows_load,
+    .rows_free = silt_rows_free,
+    .rows_mask = silt_rows_mask,
+    .rows_next_live = silt_rows_next_live,
+    .rows_next_dead = silt_rows_next_dead,
 };
 
 /* ---- the data plane, at first use ---- */

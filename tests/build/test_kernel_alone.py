@@ -1,4 +1,4 @@
-"""The kernel links alone: with libc, libm and yyjson, and with nothing that ends the process or starts threads."""
+"""The kernel links alone: with libc, libm and its few libraries, and with nothing that ends the process or starts threads."""
 import os
 import subprocess
 import sys
@@ -25,7 +25,7 @@ def main():
         result = os.path.join(folder, "libkernel.so")
         run([CC, "-shared", "-o", result, "-Wl,--no-undefined",
              "-Wl,--whole-archive", os.path.join(library, "libsilt_kernel.a"), "-Wl,--no-whole-archive",
-             yyjson if os.path.exists(yyjson) else "-lyyjson", "-lm"])
+             yyjson if os.path.exists(yyjson) else "-lyyjson", "-lroaring", "-lz", "-lmd", "-lm"])
         used = undefined(result)
     found = sorted(used & FORBIDDEN)
     print(f"{len(used)} symbols from outside, forbidden: {', '.join(found) or 'none'}")

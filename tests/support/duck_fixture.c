@@ -214,19 +214,22 @@ const silt_scan_plan *duck_plan(struct duck_fixture *fx, const silt_schema *sche
 {
     silt_scan_plan *plan = sl_arena_alloc_zero(&fx->arena, sizeof(*plan));
     silt_plan_file *files = sl_arena_alloc_array(&fx->arena, fx->files.len, sizeof(*files));
-    int32_t *index = sl_arena_alloc_array(&fx->arena, silt_schema_field_count(schema), sizeof(*index));
+    silt_plan_column *columns = sl_arena_alloc_array(&fx->arena, silt_schema_field_count(schema), sizeof(*columns));
     for (size_t i = 0; i < fx->files.len; i++) {
         const struct duck_written *file = duck_file(fx, i);
         files[i] = (silt_plan_file){.path = file->full,
                                     .local_path = fx->in_memory ? NULL : file->full,
                                     .size_bytes = file->size_bytes,
-                                    .partition_values = file->partition_values};
+                                    .partition_values = file->partition_values,
+                                    .num_records = file->num_rows,
+                                    .base_row_id = -1,
+                                    .row_commit_version = -1};
     }
     for (size_t i = 0; i < silt_schema_field_count(schema); i++) {
-        index[i] = -1;
+        columns[i] = (silt_plan_column){SILT_FROM_FILE, -1};
         for (size_t p = 0; options != NULL && p < options->n_partition_columns; p++) {
             if (strcmp(silt_field_name(silt_schema_field(schema, i)), options->partition_columns[p]) == 0) {
-                index[i] = (int32_t)p;
+                columns[i] = (silt_plan_column){SILT_FROM_PARTITION, (int32_t)p};
             }
         }
     }
@@ -234,7 +237,7 @@ const silt_scan_plan *duck_plan(struct duck_fixture *fx, const silt_schema *sche
                              .storage = fx->storage,
                              .logical = schema,
                              .physical = schema,
-                             .partition_index = index,
+                             .columns = columns,
                              .n_partition_columns = options != NULL ? options->n_partition_columns : 0,
                              .files = files,
                              .n_files = fx->files.len,

@@ -122,7 +122,11 @@ static silt_status check_plan(const silt_scan_plan *plan, silt_error *err)
         return sl_fail(err, SILT_EINVALID, NULL, "a scan's logical and physical schema differ in shape");
     }
     for (size_t i = 0; i < logical->n_fields; i++) {
-        const int32_t part = plan->partition_index[i];
+        const silt_plan_column column = plan->columns[i];
+        if (column.source == SILT_FROM_METADATA || plan->has_row_sets) {
+            return sl_fail(err, SILT_EUNSUPPORTED, NULL, "columns of _metadata and deletion vectors are not supported");
+        }
+        const int32_t part = column.source == SILT_FROM_PARTITION ? column.index : -1;
         if (part >= 0 && (size_t)part >= plan->n_partition_columns) {
             return sl_fail(err, SILT_EINVALID, NULL, "a scan's partition index is out of range");
         }
@@ -176,8 +180,8 @@ static silt_status open_parts(struct sl_dataplane *dp, const silt_scan_plan *pla
         values[i] = plan->files[i].partition_values;
     }
     for (size_t i = 0; i < plan->logical->root.n_fields; i++) {
-        if (plan->partition_index[i] >= 0) {
-            types[plan->partition_index[i]] = plan->logical->root.fields[i].type;
+        if (plan->columns[i].source == SILT_FROM_PARTITION) {
+            types[plan->columns[i].index] = plan->logical->root.fields[i].type;
         }
     }
     const struct sl_duck_parts_input input = {
@@ -197,12 +201,12 @@ static silt_status put_columns(struct sl_duck_conn *conn, const silt_scan_plan *
     for (size_t i = 0; i < root->n_fields; i++) {
         const struct silt_field *field = &root->fields[i];
         sl_buf_put_c(sql, i == 0 ? "" : ", ");
-        if (plan->partition_index[i] >= 0) {
-            SL_TRY(sl_duck_parts_put(conn, sql, scan->parts, (size_t)plan->partition_index[i], field->type, err));
+        if (plan->columns[i].source == SILT_FROM_PARTITION) {
+            SL_TRY(sl_duck_parts_put(conn, sql, scan->parts, (size_t)plan->columns[i].index, field->type, err));
         } else {
             sl_duck_put_ident(sql, aliases[i]);
         }
-        if (plan->partition_index[i] >= 0 || !sl_str_eq(aliases[i], field->name)) {
+        if (plan->columns[i].source == SILT_FROM_PARTITION || !sl_str_eq(aliases[i], field->name)) {
             sl_buf_put_c(sql, " AS ");
             sl_duck_put_ident(sql, field->name);
         }
@@ -227,7 +231,7 @@ static silt_status put_scan(struct sl_duck_conn *conn, const silt_scan_plan *pla
     }
     for (size_t i = 0; i < n; i++) {
         aliases[i] = plan->logical->root.fields[i].name;
-        skip[i] = plan->partition_index[i] >= 0;
+        skip[i] = plan->columns[i].source != SILT_FROM_FILE;
         exact = exact && (skip[i] || sl_str_eq(aliases[i], plan->physical->root.fields[i].name));
         if (sl_duck_is_virtual_name(aliases[i])) {
             aliases[i] = sl_str_from(sl_arena_printf(&arena, "silt column %zu", i));
@@ -270,7 +274,7 @@ static silt_status check_types(struct sl_duck_conn *conn, const silt_scan_plan *
     }
     struct silt_type wanted = {.kind = SILT_TYPE_STRUCT, .fields = fields};
     for (size_t i = 0; i < root->n_fields; i++) {
-        if (plan->partition_index[i] < 0) {
+        if (plan->columns[i].source == SILT_FROM_FILE) {
             fields[wanted.n_fields++] = root->fields[i];
         }
     }

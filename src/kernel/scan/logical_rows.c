@@ -74,9 +74,9 @@ static silt_status assemble(const struct rows *rows, struct ArrowArray *batch, s
     size_t stored = 0;
     silt_status status = SILT_OK;
     for (size_t i = 0; i < root->n_fields && status == SILT_OK; i++) {
-        int32_t partition = plan->partition_index[i];
-        if (partition >= 0) {
-            status = sl_constant_column(rows->env, root->fields[i].type, &file->partition_values[partition],
+        const silt_plan_column column = plan->columns[i];
+        if (column.source == SILT_FROM_PARTITION) {
+            status = sl_constant_column(rows->env, root->fields[i].type, &file->partition_values[column.index],
                                         batch->length, out->children[i], err);
         } else {
             status = sl_batch_take_child(batch, stored++, out->children[i], err);
@@ -120,7 +120,7 @@ static silt_status stored_schema(const silt_scan *scan, silt_schema **out, silt_
     }
     size_t stored = 0;
     for (size_t i = 0; i < n; i++) {
-        if (scan->plan.partition_index[i] < 0) {
+        if (scan->plan.columns[i].source == SILT_FROM_FILE) {
             columns[stored++] = i;
         }
     }
@@ -166,7 +166,7 @@ static silt_status check_stored(struct rows *rows, silt_error *err)
     }
     size_t stored = 0;
     for (size_t i = 0; i < scan->plan_schema->root.n_fields; i++) {
-        if (scan->plan.partition_index[i] >= 0) {
+        if (scan->plan.columns[i].source != SILT_FROM_FILE) {
             continue;
         }
         const struct ArrowSchema *given = rows->stored.children[stored++];

@@ -161,26 +161,28 @@ static silt_status make_schemas(const struct sl_scan_wish *wish, silt_scan *scan
 static silt_status make_plan(silt_scan *scan, silt_error *err)
 {
     const struct silt_type *root = &scan->plan_schema->root;
-    int32_t *partition_index = sl_arena_alloc_array(&scan->arena, root->n_fields + 1, sizeof(*partition_index));
-    if (partition_index == NULL) {
+    silt_plan_column *sources = sl_arena_alloc_array(&scan->arena, root->n_fields + 1, sizeof(*sources));
+    if (sources == NULL) {
         return sl_fail_nomem(err);
     }
     for (size_t i = 0; i < root->n_fields; i++) {
         size_t index = sl_scan_filter_partition(&scan->facts, root->fields[i].name);
-        partition_index[i] = index != SIZE_MAX ? (int32_t)index : -1;
+        sources[i] = index != SIZE_MAX ? (silt_plan_column){SILT_FROM_PARTITION, (int32_t)index}
+                                       : (silt_plan_column){SILT_FROM_FILE, -1};
     }
     scan->plan = (silt_scan_plan){
         .size = sizeof(silt_scan_plan),
         .storage = sl_snapshot_storage(scan->snapshot),
         .logical = scan->plan_schema,
         .physical = scan->plan_schema, /* the same names and types: tables with column mapping are refused */
-        .partition_index = partition_index,
+        .columns = sources,
         .n_partition_columns = scan->facts.n_partitions,
         .files = scan->files.data,
         .n_files = scan->files.len,
         .filter = scan->remaining,
         .table = sl_snapshot_root(scan->snapshot).ptr,
         .version = silt_snapshot_version(scan->snapshot),
+        .root = sl_snapshot_root(scan->snapshot).ptr,
     };
     return SILT_OK;
 }

@@ -100,7 +100,13 @@ static silt_status keep_file(struct planner *p, const struct pending *file, cons
     if (ordinal == NULL) {
         return sl_fail_nomem(err);
     }
-    *kept = (silt_plan_file){path.ptr, local, file->size, tuple->values};
+    *kept = (silt_plan_file){.path = path.ptr,
+                             .local_path = local,
+                             .size_bytes = file->size,
+                             .partition_values = tuple->values,
+                             .num_records = -1,
+                             .base_row_id = -1,
+                             .row_commit_version = -1};
     *ordinal = file->ordinal;
     for (size_t i = 0; i < scan->facts.n_conjuncts; i++) {
         p->answered[i] = p->answered[i] && tuple->truths[i] == SL_TRUE;

@@ -76,8 +76,9 @@ static void scan_of_all_has_the_tables_columns(void **state)
     assert_int_equal(plan->files[1].size_bytes, 20);
     assert_int_equal(plan->n_partition_columns, 1);
     assert_int_equal(plan->files[1].partition_values[0].as.i64, 2);
-    assert_int_equal(plan->partition_index[0], -1);
-    assert_int_equal(plan->partition_index[3], 0);
+    assert_int_equal(plan->columns[0].source, SILT_FROM_FILE);
+    assert_int_equal(plan->columns[3].source, SILT_FROM_PARTITION);
+    assert_int_equal(plan->columns[3].index, 0);
     assert_null(plan->filter);
     assert_null(silt_scan_remaining_filter(scan));
     assert_string_equal(plan->table, ROOT);
@@ -165,7 +166,8 @@ static void columns_for_the_filter_stand_after_the_projected_ones_in_the_plan(vo
     assert_int_equal(silt_schema_field_count(silt_scan_schema(scan)), 1);
     assert_int_equal(silt_schema_field_count(plan->logical), 3);
     assert_string_equal(silt_field_name(silt_schema_field(plan->logical, 0)), "day");
-    assert_int_equal(plan->partition_index[2], 0);
+    assert_int_equal(plan->columns[2].source, SILT_FROM_PARTITION);
+    assert_int_equal(plan->columns[2].index, 0);
     silt_scan_unref(scan);
 }
 
