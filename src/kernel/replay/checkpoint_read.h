@@ -7,6 +7,7 @@
 #include "kernel/action/action_arrow.h"
 #include "kernel/log/commit_batch.h"
 #include "kernel/log/segment.h"
+#include "kernel/replay/checkpoint.h"
 
 struct sl_checkpoint_request {
     const struct sl_log_source *source;
@@ -19,8 +20,5 @@ struct sl_checkpoint_request {
 silt_status sl_checkpoint_each(const struct sl_checkpoint_request *request, const silt_call *call,
                                silt_status (*visit)(void *ctx, const struct sl_action *action, silt_error *err),
                                void *ctx, silt_error *err);
-
-/* Is this failure the checkpoint's own (so that another way to the version is worth trying), not the store's or caller's? */
-bool sl_checkpoint_is_bad(silt_status status);
 
 #endif

@@ -1,0 +1,40 @@
+/*
+ * What a snapshot's files are made of: the segment, its checkpoint, what the commits after it decided. A snapshot that was opened
+ * through a version checksum has none of it until it is asked for; a checkpoint that proves bad while its files are read
+ * is replaced by another way to the same version. Views are immutable, published by compare-and-exchange and kept until the
+ * snapshot goes, so that borrowed ones stay valid.
+ */
+#ifndef SL_KERNEL_SNAPSHOT_LOG_VIEW_H
+#define SL_KERNEL_SNAPSHOT_LOG_VIEW_H
+
+#include "kernel/log/segment.h"
+#include "kernel/replay/checkpoint.h"
+#include "kernel/replay/file_set.h"
+#include "kernel/replay/replay.h"
+#include "silt/snapshot.h"
+
+struct sl_log_view {
+    struct sl_log_view *replaced; /* the view that this one stands for, NULL for the first */
+    const silt_env *env;
+    struct sl_arena arena; /* of the text of segment, checkpoint and state */
+    struct sl_log_segment segment;
+    struct sl_checkpoint checkpoint; /* not filled when the snapshot has a base */
+    struct sl_replay_state state;    /* what the log says; empty when the snapshot itself holds it */
+    struct sl_file_set *tail;        /* files that the commits decided to be live */
+    struct sl_map seen;              /* keys of all files that the commits decided */
+    struct sl_arena seen_keys;
+};
+
+/* The view in force, loaded if need be; borrowed from the snapshot. */
+silt_status sl_snapshot_view(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view **out,
+                             silt_error *err);
+
+/*
+ * After the checkpoint of `bad` failed with a status of sl_checkpoint_is_bad: another view of the same version that avoids every checkpoint
+ * tried before. One note to the log sink tells why (`reason`). Fails when there is no other way: then the caller tells its
+ * own failure.
+ */
+silt_status sl_snapshot_other_view(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *bad,
+                                   const silt_error *reason, const struct sl_log_view **out, silt_error *err);
+
+#endif
