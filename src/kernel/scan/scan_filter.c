@@ -81,7 +81,7 @@ static bool remember_column(struct analysis *a, const struct sl_str *path, size_
         a->failed = true;
         return false;
     }
-    *column = (struct sl_skip_column){path, path_len, field->type};
+    *column = (struct sl_skip_column){.path = path, .path_len = path_len, .type = field->type, .physical_path = path};
     return true;
 }
 

@@ -31,9 +31,18 @@ struct sl_conjunct {
 
 /* A data column of the filter whose statistics can be read: a leaf that is reached through structs only. */
 struct sl_skip_column {
-    const struct sl_str *path;
+    const struct sl_str *path; /* as the filter names it */
     size_t path_len;
     const struct silt_type *type;
+    const struct sl_str *physical_path; /* as statistics name it, path_len names too */
+    /*
+     * Types that the column had before, oldest first: the statistics of a file may be values of any of them, written as such. What
+     * is no exact value of its old type may not be taken for one of the new type ("0.1" of a float is not the double 0.1).
+     */
+    const struct silt_type *const *earlier;
+    size_t n_earlier;
+    bool
+        collated; /* text that is not compared byte by byte: bounds in byte order bound nothing, null counts do count */
 };
 
 struct sl_scan_filter {

@@ -49,7 +49,7 @@ static struct sl_bounds read_column(const char *json, const struct sl_skip_colum
 
 static struct sl_bounds read_x(const char *json, const struct silt_type *type)
 {
-    struct sl_skip_column column = {x_path, 1, type};
+    struct sl_skip_column column = {.path = x_path, .path_len = 1, .type = type, .physical_path = x_path};
     return read_column(json, &column);
 }
 
@@ -84,7 +84,8 @@ static void each_part_may_be_missing(void **state)
     assert_true(b.has_min);
     assert_false(b.has_max);
     assert_false(b.has_row_count);
-    struct sl_bounds none = read_column("", &(struct sl_skip_column){x_path, 1, &long_type});
+    struct sl_bounds none = read_column(
+        "", &(struct sl_skip_column){.path = x_path, .path_len = 1, .type = &long_type, .physical_path = x_path});
     assert_false(none.has_min || none.has_row_count);
 }
 
@@ -268,7 +269,8 @@ static void wide_bounds_keep_only_telling_null_counts(void **state)
 static void nested_columns_are_found_by_parts_and_names_with_dots_are_one_part(void **state)
 {
     (void)state;
-    struct sl_skip_column column = {nested_path, 2, &integer_type};
+    struct sl_skip_column column = {
+        .path = nested_path, .path_len = 2, .type = &integer_type, .physical_path = nested_path};
     struct sl_bounds b = read_column("{\"minValues\":{\"s\":{\"a.b\":4,\"a\":{\"b\":9}}},\"maxValues\":{\"s.a.b\":1}}",
                                      &column);
     assert_true(b.has_min);
@@ -283,7 +285,7 @@ static void lack_of_memory_is_reported_at_every_request(void **state)
     (void)state;
     const char *json =
         "{\"numRecords\":3,\"minValues\":{\"x\":\"a\"},\"maxValues\":{\"x\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"}}";
-    struct sl_skip_column column = {x_path, 1, &text_type};
+    struct sl_skip_column column = {.path = x_path, .path_len = 1, .type = &text_type, .physical_path = x_path};
     for (size_t n = 1; n < 100; n++) {
         struct sl_arena own;
         sl_arena_init(&own, &t.env);

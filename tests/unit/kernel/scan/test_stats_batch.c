@@ -16,7 +16,10 @@ static const struct sl_str x_path[] = {{"x", 1}};
 static const struct sl_str a_path[] = {{"s", 1}, {"a", 1}};
 static const struct sl_str b_path[] = {{"s", 1}, {"b", 1}};
 static const struct sl_skip_column columns[] = {
-    {x_path, 1, &integer_type}, {a_path, 2, &text_type}, {b_path, 2, &integer_type}};
+    {.path = x_path, .path_len = 1, .type = &integer_type, .physical_path = x_path},
+    {.path = a_path, .path_len = 2, .type = &text_type, .physical_path = a_path},
+    {.path = b_path, .path_len = 2, .type = &integer_type, .physical_path = b_path},
+};
 
 static int set_up(void **state)
 {
