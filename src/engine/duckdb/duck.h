@@ -6,8 +6,8 @@
  *   the instance         duck_open.c   options, the one database, connections; duck_instance.c: what its parts ask of it
  *   statements           duck_run.c, duck_params.c, duck_watch.c (cancelling), duck_result.c (rows out), duck_error.c
  *   SQL's text           duck_sql.c    names, literals, types; duck_query.c: a user's text parsed, described, run
- *   scans                duck_scan.c   a plan as SQL; duck_part.c: partition values; duck_footer.c, duck_match.c,
- *                        duck_exact.c: physical types
+ *   scans                duck_scan.c   a plan as SQL; duck_part.c: partition values; duck_live.c: deletion vectors;
+ *                        duck_footer.c, duck_match.c, duck_exact.c: physical types
  *   handlers             duck_read.c, duck_filter.c (rows in by duck_rows.c), duck_write.c
  *   a write              duck_write.c  the course of it; duck_cast.c: store assignment; duck_copy.c, duck_split.c, duck_stats.c,
  *                        duck_publish.c: its steps (duck_write.h); duck_text.c: partition values as the log spells them
@@ -47,6 +47,7 @@ struct sl_duck_setting {
     struct sl_str value;
 };
 
+struct sl_duck_live;
 struct sl_duck_parts;
 struct sl_duck_rows_source;
 struct sl_duck_watch;
@@ -81,6 +82,7 @@ struct sl_dataplane {
     struct sl_duck_db *db;                           /* guarded by lock; NULL when none is open */
     struct sl_vec settings;                          /* guarded by lock; struct sl_duck_setting, texts in arena */
     struct sl_duck_parts *parts;                     /* guarded by lock */
+    struct sl_duck_live *live;                       /* guarded by lock */
     uint64_t decimals[SL_DECIMAL_MAX_PRECISION + 1]; /* guarded by lock; bit s of [p]: decimal(p,s) has its function */
     struct sl_duck_rows_source *rows;                /* guarded by lock */
     struct sl_duck_texts *texts;                     /* guarded by lock */
@@ -269,6 +271,27 @@ silt_status sl_duck_parts_put(struct sl_duck_conn *conn, struct sl_buf *sql, con
                               size_t column, const struct silt_type *type, silt_error *err);
 /* Registers the functions in a database that was just opened. */
 bool sl_duck_parts_register(struct sl_dataplane *dp, duckdb_connection handle);
+
+/* ---- duck_live.c: rows that deletion vectors leave, as a filter of a scan ---- */
+
+/*
+ * Reads the vectors of a plan's files and registers what they leave under an id that SQL text names; queries that are bound keep it
+ * alive. *out is NULL for a plan without row sets, and NULL is legal below.
+ */
+silt_status sl_duck_live_new(struct sl_dataplane *dp, const silt_call *call, const silt_scan_plan *plan,
+                             struct sl_duck_live **out, silt_error *err);
+void sl_duck_live_drop(struct sl_dataplane *dp, struct sl_duck_live *live);
+/*
+ * The SELECTs that a scan is made of, joined by UNION ALL: number 0 reads all files of the plan; each further one reads a single
+ * file, of which whole row groups are gone and need not be read. There file_index is 0, so that what depends on the file takes
+ * sl_duck_live_file as a constant instead: "7::UBIGINT" for file_index.
+ */
+size_t sl_duck_live_branches(const struct sl_duck_live *live); /* 1 for NULL */
+size_t sl_duck_live_file(const struct sl_duck_live *live, size_t branch);
+/* Appends " WHERE …" of that SELECT, which must read the virtual columns file_index and file_row_number; nothing for NULL. */
+void sl_duck_live_put(struct sl_buf *sql, const struct sl_duck_live *live, size_t branch);
+/* Registers the functions in a database that was just opened. */
+bool sl_duck_live_register(struct sl_dataplane *dp, duckdb_connection handle);
 
 /* ---- duck_text.c: silt_partition_text(any, id): partition values as the log spells them ---- */
 
