@@ -78,6 +78,7 @@ static bool push_node(struct collector *c, duckdb_data_chunk chunk, idx_t row)
     (void)sl_duck_cell_i64(chunk, 6, row, &node->field_id);
     node->n_children = children > 0 && children < MAX_NODES ? (uint32_t)children : 0;
     node->repeated = sl_str_eq_c(sl_duck_cell_str(chunk, 5, row), "REPEATED");
+    node->int96 = sl_str_eq_c(sl_duck_cell_str(chunk, 7, row), "INT96");
     if (sl_str_eq_c(converted, "LIST")) {
         node->shape = SL_SHAPE_LIST;
     } else if (sl_str_eq_c(converted, "MAP") || sl_str_eq_c(converted, "MAP_KEY_VALUE")) {
@@ -85,8 +86,8 @@ static bool push_node(struct collector *c, duckdb_data_chunk chunk, idx_t row)
     }
     node->name = sl_arena_copy(&c->arena, name);
     node->type = type.ptr != NULL ? sl_arena_copy(&c->arena, type) : type;
-    sl_buf_printf(&c->signature, "%zu:%.*s/%u/%d/%d/%lld/%.*s;", name.len, SL_FMT(name), node->n_children,
-                  (int)node->shape, (int)node->repeated, (long long)node->field_id, SL_FMT(type));
+    sl_buf_printf(&c->signature, "%zu:%.*s/%u/%d/%d/%d/%lld/%.*s;", name.len, SL_FMT(name), node->n_children,
+                  (int)node->shape, (int)node->repeated, (int)node->int96, (long long)node->field_id, SL_FMT(type));
     c->missing += (int64_t)node->n_children - 1;
     return name.ptr == NULL || node->name.ptr != NULL;
 }
@@ -248,7 +249,7 @@ static silt_status read_footers(const struct reading *reading, silt_error *err)
     struct sl_buf sql;
     sl_buf_init(&sql, env);
     sl_buf_put_c(&sql, "SELECT file_name, name, num_children::BIGINT, duckdb_type, converted_type, repetition_type, "
-                       "field_id::BIGINT FROM parquet_schema([");
+                       "field_id::BIGINT, type FROM parquet_schema([");
     for (size_t i = 0; i < reading->n_wanted; i++) {
         sl_buf_put_c(&sql, i == 0 ? "" : ",");
         sl_duck_put_path(&sql, reading->files->local[reading->wanted[i]]);

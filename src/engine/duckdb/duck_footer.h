@@ -22,6 +22,7 @@ struct sl_footer_node {
     int64_t field_id; /* -1 if none */
     enum sl_footer_shape shape;
     bool repeated;
+    bool int96;
 };
 
 struct sl_footer_wanted {
