@@ -32,6 +32,7 @@ struct sl_log_file {
     struct sl_str name;    /* within _delta_log */
     int64_t size;
     int64_t modified_ms;
+    struct sl_str content; /* of a commit that a catalog holds inline; absent: it is a file of the store */
 };
 
 /* Only the exact forms of the protocol count; all else is SL_LOG_OTHER. Name is borrowed. */

@@ -19,6 +19,7 @@ struct slot {
     struct sl_arena arena;
     struct sl_commit commit;
     const struct sl_log_file *file;
+    silt_read_request *request; /* NULL: the commit is in memory */
     silt_status status;
     silt_error err;
 };
@@ -28,7 +29,8 @@ struct batch {
     silt_storage *storage;
     const silt_env *env;
     struct slot *slots;
-    silt_read_request *requests;
+    silt_read_request *requests; /* of the slots that are files of the store */
+    size_t n_requests;
     size_t n;
     struct sl_arena paths;
 };
@@ -43,8 +45,8 @@ static void parse_slot(void *arg, size_t index)
 {
     struct batch *batch = arg;
     struct slot *slot = &batch->slots[index];
-    silt_read_request *request = &batch->requests[index];
-    if (request->status != SILT_OK) {
+    silt_read_request *request = slot->request;
+    if (request != NULL && request->status != SILT_OK) {
         slot->status = sl_fail(&slot->err, request->status,
                                request->status == SILT_ENOTFOUND ? "DELTA_LOG_FILE_NOT_FOUND" : NULL,
                                "cannot read commit %" PRId64 " (%s): %s", slot->file->version, request->path,
@@ -54,13 +56,15 @@ static void parse_slot(void *arg, size_t index)
     }
     silt_status (*const parse)(const silt_env *, struct sl_arena *, int64_t, struct sl_str, struct sl_commit *,
                                silt_error *) = batch->request->info_only ? sl_commit_parse_info : sl_commit_parse;
-    slot->status = parse(batch->env, &slot->arena, slot->file->version, sl_str_make(request->data, request->data_len),
-                         &slot->commit, &slot->err);
+    const struct sl_str bytes = request != NULL ? sl_str_make(request->data, request->data_len) : slot->file->content;
+    slot->status = parse(batch->env, &slot->arena, slot->file->version, bytes, &slot->commit, &slot->err);
     slot->commit.modified_ms = slot->file->modified_ms;
-    if (slot->status != SILT_OK) {
-        sl_error_path(&slot->err, request->path);
+    if (request != NULL) {
+        if (slot->status != SILT_OK) {
+            sl_error_path(&slot->err, request->path);
+        }
+        silt_read_request_release(batch->storage, request);
     }
-    silt_read_request_release(batch->storage, request);
 }
 
 static silt_status prepare(struct batch *batch, const struct sl_log_file *files, size_t n, silt_error *err)
@@ -74,21 +78,25 @@ static silt_status prepare(struct batch *batch, const struct sl_log_file *files,
         sl_arena_init(&batch->slots[i].arena, batch->env);
         batch->slots[i].file = &files[i];
         batch->slots[i].err = (silt_error)SILT_ERROR_INIT;
+        if (files[i].content.ptr != NULL) {
+            continue;
+        }
         const struct sl_str path = sl_log_path(&batch->paths, batch->request->source->root, files[i].name);
         if (path.ptr == NULL) {
             return sl_fail_nomem(err);
         }
-        batch->requests[i] = (silt_read_request){.path = path.ptr, .offset = 0, .length = -1};
+        batch->slots[i].request = &batch->requests[batch->n_requests++];
+        *batch->slots[i].request = (silt_read_request){.path = path.ptr, .offset = 0, .length = -1};
     }
     return SILT_OK;
 }
 
 static void release(struct batch *batch)
 {
+    for (size_t i = 0; i < batch->n_requests; i++) {
+        silt_read_request_release(batch->storage, &batch->requests[i]);
+    }
     for (size_t i = 0; i < batch->n; i++) {
-        if (batch->requests != NULL) {
-            silt_read_request_release(batch->storage, &batch->requests[i]);
-        }
         if (batch->slots != NULL) {
             sl_arena_release(&batch->slots[i].arena);
         }
@@ -151,7 +159,8 @@ silt_status sl_commits_each(const struct sl_commits_request *request, const silt
         sl_arena_init(&batch.paths, env);
         status = prepare(&batch, request->files + left - count, count, err);
         if (status == SILT_OK) {
-            status = silt_storage_read_many(source->storage, call, batch.requests, count, keep_answer, NULL, err);
+            status = silt_storage_read_many(source->storage, call, batch.requests, batch.n_requests, keep_answer, NULL,
+                                            err);
         }
         if (status == SILT_OK) {
             sl_parallel_for(sl_engine_executor(source->engine), count, parse_slot, &batch);
