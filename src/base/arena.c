@@ -39,6 +39,25 @@ void sl_arena_release(struct sl_arena *arena)
     *arena = (struct sl_arena){.env = arena->env};
 }
 
+void sl_arena_reset(struct sl_arena *arena)
+{
+    struct sl_arena_block *block = arena->blocks;
+    if (block == NULL) {
+        return;
+    }
+    if (block->next == NULL && arena->next == (char *)block + HEAD_SIZE) {
+        return; /* the common case in a loop: nothing was taken */
+    }
+    while (block->next != NULL) {
+        struct sl_arena_block *rest = block->next->next;
+        sl_release(arena->env, block->next, block->next->size);
+        block->next = rest;
+    }
+    arena->next = (char *)block + HEAD_SIZE;
+    arena->left = block->size - HEAD_SIZE;
+    arena->total_bytes = block->size;
+}
+
 void sl_arena_merge(struct sl_arena *dst, struct sl_arena *src)
 {
     if (src->blocks != NULL) {

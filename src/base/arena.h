@@ -23,6 +23,8 @@ struct sl_arena {
 void sl_arena_init(struct sl_arena *arena, const silt_env *env);
 /* Safe on a zeroed arena; leaves it initialised and empty. */
 void sl_arena_release(struct sl_arena *arena);
+/* Forgets what was taken but keeps one block to be filled again: for loops whose steps need scratch memory. */
+void sl_arena_reset(struct sl_arena *arena);
 /* Moves all blocks of src into dst; src is then empty. Pointers stay valid. */
 void sl_arena_merge(struct sl_arena *dst, struct sl_arena *src);
 

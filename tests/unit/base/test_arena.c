@@ -125,12 +125,48 @@ static void running_out_of_memory_gives_null_and_keeps_the_arena(void **state)
     test_env_check(&t);
 }
 
+static void reset_arena_takes_no_more_memory_for_the_same_work(void **state)
+{
+    (void)state;
+    struct test_env t;
+    test_env_init(&t);
+    struct sl_arena arena;
+    sl_arena_init(&arena, &t.env);
+    sl_arena_reset(&arena);
+    assert_int_equal(t.live_blocks, 0);
+    for (int round = 0; round < 100; round++) {
+        assert_non_null(sl_arena_alloc(&arena, 100));
+        assert_non_null(sl_arena_alloc(&arena, 2000));
+        sl_arena_reset(&arena);
+        assert_int_equal(t.live_blocks, 1);
+    }
+    assert_non_null(sl_arena_alloc(&arena, 1));
+    assert_non_null(sl_arena_alloc(&arena, 100000)); /* a block of its own */
+    for (int i = 0; i < 10; i++) {
+        assert_non_null(sl_arena_alloc(&arena, 1000));
+    }
+    sl_arena_reset(&arena);
+    assert_int_equal(t.live_blocks, 1);
+    assert_int_equal(t.live_bytes, arena.total_bytes);
+    sl_arena_release(&arena);
+    /* What was taken first may be large: its block serves again. */
+    assert_non_null(sl_arena_alloc(&arena, 100000));
+    sl_arena_reset(&arena);
+    char *again = sl_arena_alloc(&arena, 5000);
+    assert_non_null(again);
+    memset(again, 1, 5000);
+    assert_int_equal(t.live_blocks, 1);
+    sl_arena_release(&arena);
+    test_env_check(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_aligned_and_not_shared),
         cmocka_unit_test(few_blocks_serve_many_requests),
         cmocka_unit_test(large_request_does_not_waste_the_current_block),
+        cmocka_unit_test(reset_arena_takes_no_more_memory_for_the_same_work),
         cmocka_unit_test(merged_arena_keeps_pointers_of_both),
         cmocka_unit_test(absent_view_stays_absent_and_empty_does_not),
         cmocka_unit_test(running_out_of_memory_gives_null_and_keeps_the_arena),
