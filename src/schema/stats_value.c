@@ -15,6 +15,8 @@
 #include "json/writer.h"
 #include "schema/value.h"
 
+#define EXACT_IN_DOUBLE (INT64_C(1) << 53)
+
 /* Puts what print makes, raw or in quotes; false when it could not be made. */
 static bool put_printed(struct sl_json_writer *w, const silt_value *v)
 {
@@ -72,19 +74,34 @@ bool sl_stats_value_write(struct sl_json_writer *w, const silt_value *v)
 }
 
 /* Infinities come as text, since JSON has no number for them. NaN bounds nothing: writers disagree on its order. */
-static bool read_float(const sl_json *json, silt_type_kind kind, silt_value *out)
+static bool read_float(struct sl_str text, bool is_string, silt_type_kind kind, silt_value *out)
 {
-    struct sl_str text;
     double v = 0;
-    const bool is_text = sl_json_to_str(json, &text);
-    if (!is_text && !sl_json_to_number_text(json, &text)) {
-        return false;
-    }
-    if (!sl_float_parse_java(text, kind == SILT_TYPE_FLOAT, &v) || isnan(v) || (!is_text && isinf(v))) {
+    if (!sl_float_parse_java(text, kind == SILT_TYPE_FLOAT, &v) || isnan(v) || (!is_string && isinf(v))) {
         return false;
     }
     *out = sl_value_f64(kind, v);
     return true;
+}
+
+/*
+ * Integers, also written as 5.0 or 5e3. Such a form comes from a writer that went through doubles: beyond their exact integers it need
+ * not be the value that was there.
+ */
+static bool read_integer(struct sl_str text, silt_type_kind kind, silt_value *out)
+{
+    int64_t v = 0;
+    if (!sl_str_to_i64(text, &v)) {
+        sl_i128 unscaled = 0;
+        int scale = 0;
+        if (!sl_decimal_parse(text, &unscaled, &scale) || !sl_decimal_rescale(unscaled, scale, 0, &unscaled) ||
+            unscaled > EXACT_IN_DOUBLE || unscaled < -EXACT_IN_DOUBLE) {
+            return false;
+        }
+        v = (int64_t)unscaled;
+    }
+    *out = sl_value_i64(kind, v);
+    return sl_int_fits(kind, v);
 }
 
 static bool read_time(struct sl_str text, silt_type_kind kind, silt_value *out)
@@ -112,43 +129,43 @@ static bool read_time(struct sl_str text, silt_type_kind kind, silt_value *out)
     return true;
 }
 
-bool sl_stats_value_read(struct sl_arena *arena, const struct yyjson_val *json, const struct silt_type *type,
-                         silt_value *out)
+static bool read_bool(struct sl_str text, bool is_string, silt_value *out)
 {
-    struct sl_str text;
-    int64_t integer = 0;
-    bool flag = false;
+    *out = sl_value_bool(sl_str_eq_c(text, "true"));
+    return !is_string && (out->as.boolean || sl_str_eq_c(text, "false"));
+}
+
+bool sl_stats_text_read(struct sl_str text, bool is_string, const struct silt_type *type, silt_value *out)
+{
     *out = sl_value_null(type->kind);
     switch (type->kind) {
-    case SILT_TYPE_BOOLEAN:
-        if (!sl_json_to_bool(json, &flag)) {
-            return false;
-        }
-        *out = sl_value_bool(flag);
-        return true;
+    case SILT_TYPE_BOOLEAN: return read_bool(text, is_string, out);
     case SILT_TYPE_BYTE:
     case SILT_TYPE_SHORT:
     case SILT_TYPE_INTEGER:
-    case SILT_TYPE_LONG:
-        if (!sl_json_to_i64(json, &integer) || !sl_int_fits(type->kind, integer)) {
-            return false;
-        }
-        *out = sl_value_i64(type->kind, integer);
-        return true;
+    case SILT_TYPE_LONG: return !is_string && read_integer(text, type->kind, out);
     case SILT_TYPE_FLOAT:
-    case SILT_TYPE_DOUBLE: return read_float(json, type->kind, out);
-    case SILT_TYPE_DECIMAL:
-        return (sl_json_to_number_text(json, &text) || sl_json_to_str(json, &text)) &&
-               sl_value_decimal_parse(text, type, out);
-    case SILT_TYPE_STRING:
-        if (!sl_json_to_str(json, &text)) {
-            return false;
-        }
-        *out = sl_value_bytes(type->kind, text);
-        return sl_value_copy(arena, out, out);
+    case SILT_TYPE_DOUBLE: return read_float(text, is_string, type->kind, out);
+    case SILT_TYPE_DECIMAL: return sl_value_decimal_parse(text, type, out);
+    case SILT_TYPE_STRING: *out = sl_value_bytes(type->kind, text); return is_string;
     case SILT_TYPE_DATE:
     case SILT_TYPE_TIMESTAMP:
-    case SILT_TYPE_TIMESTAMP_NTZ: return sl_json_to_str(json, &text) && read_time(text, type->kind, out);
+    case SILT_TYPE_TIMESTAMP_NTZ: return is_string && read_time(text, type->kind, out);
     default: return false;
     }
+}
+
+bool sl_stats_value_read(struct sl_arena *arena, const struct yyjson_val *json, const struct silt_type *type,
+                         silt_value *out)
+{
+    struct sl_str text = {0};
+    bool flag = false;
+    *out = sl_value_null(type->kind);
+    const bool is_string = sl_json_to_str(json, &text);
+    if (!is_string && sl_json_to_bool(json, &flag)) {
+        text = flag ? SL_STR("true") : SL_STR("false");
+    } else if (!is_string && !sl_json_to_number_text(json, &text)) {
+        return false;
+    }
+    return sl_stats_text_read(text, is_string, type, out) && sl_value_copy(arena, out, out);
 }

@@ -63,6 +63,8 @@ bool sl_stats_value_write(struct sl_json_writer *w,
                           const silt_value *v); /* false: not representable, nothing written */
 bool sl_stats_value_read(struct sl_arena *arena, const struct yyjson_val *json, const struct silt_type *type,
                          silt_value *out);
+/* The same of a value whose text is at hand: a string's without quotes and escapes, or true, false, a number as written. Borrows it. */
+bool sl_stats_text_read(struct sl_str text, bool is_string, const struct silt_type *type, silt_value *out);
 
 /* Java's text of a double or float ("1.0E10", "NaN", "-Infinity"), which is what Spark writes and reads. */
 void sl_float_print_java(struct sl_buf *out, double value, bool is_float);

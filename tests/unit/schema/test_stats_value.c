@@ -101,6 +101,9 @@ static void bounds_are_read_in_their_type(void **state)
     struct model *m = *state;
     check_read(m, "int", "5", "5");
     check_read(m, "int", "5.0", "5");
+    check_read(m, "bigint", "9007199254740993", "9007199254740993");
+    check_read(m, "bigint", "9.007199254740992E15", "9007199254740992");
+    check_read(m, "bigint", "9.007199254740994E15", NULL);
     check_read(m, "int", "2147483648", NULL);
     check_read(m, "int", "\"5\"", NULL);
     check_read(m, "int", "null", NULL);
