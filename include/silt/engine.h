@@ -148,7 +148,8 @@ typedef enum silt_plan_source {
 /*
  * Fields of "_metadata", as Delta Spark has them: file_path (text, a percent-encoded URI), file_name (text, its last part), file_size
  * (long), file_block_start (long, 0), file_block_length (long, file_size), file_modification_time (timestamp), row_index (long, the
- * row's place in its file), row_id and row_commit_version (long, see silt_scan_plan). A plan's struct has those that were asked for.
+ * row's place in its file), row_id and row_commit_version (long, see silt_scan_plan), base_row_id and default_row_commit_version (long,
+ * base_row_id and row_commit_version of the file). A plan's struct has those that were asked for.
  */
 typedef struct silt_plan_column {
     silt_plan_source source;
