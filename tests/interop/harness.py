@@ -92,7 +92,7 @@ class Run:
             function(*arguments)
             return True
         except Exception as error:  # any failure of a peer is a failed case, not the end of the run
-            text = str(error).strip().split("\n")[0][:600]
+            text = " ".join(str(error).strip().split("\n")[:2])[:600]
             self.failures.append(f"{self.area}/{name} [{who}]: {type(error).__name__}: {text}")
             print("FAILED " + self.failures[-1], flush=True)
             if os.environ.get("SILT_INTEROP_TRACE"):

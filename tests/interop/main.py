@@ -10,7 +10,7 @@ import tempfile
 
 from harness import Run
 
-AREAS = ("types", "partitions", "commits", "pruning", "checkpoints", "mixed", "concurrent")
+AREAS = ("types", "partitions", "commits", "pruning", "checkpoints", "mixed", "concurrent", "features")
 
 
 def main():
