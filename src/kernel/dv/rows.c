@@ -1,49 +1,44 @@
 /*
- * The rows of a file that a scan wants; see silt/deletion_vector.h.
+ * The rows of a file that a scan wants; see silt/deletion_vector.h. Loading is in rows_load.c. Nothing here fails or allocates; any
+ * thread.
  */
-#include "silt/deletion_vector.h"
+#include <string.h>
 
-#include "base/error.h"
-
-silt_status silt_rows_load(silt_storage *storage, const silt_call *call, const silt_rows_request *requests, size_t n,
-                           silt_rows **out, silt_error *err)
-{
-    (void)storage;
-    (void)call;
-    for (size_t i = 0; i < n; i++) {
-        out[i] = NULL;
-        if (requests[i].deleted != NULL || requests[i].selected != NULL) {
-            return sl_fail(err, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_READ",
-                           "file %s has a deletion vector; table feature deletionVectors is not supported",
-                           requests[i].file);
-        }
-    }
-    return SILT_OK;
-}
+#include "base/alloc.h"
+#include "kernel/dv/rows_int.h"
 
 void silt_rows_free(silt_rows *rows)
 {
-    (void)rows;
+    if (rows != NULL) {
+        sl_dv_set_release(&rows->deleted);
+        sl_dv_set_release(&rows->selected);
+        sl_release(rows->env, rows, sizeof(*rows));
+    }
 }
 
 void silt_rows_mask(const silt_rows *rows, int64_t first, size_t n, uint8_t *live)
 {
-    (void)rows;
-    (void)first;
-    for (size_t i = 0; i < n; i++) {
-        live[i] = 1;
+    memset(live, rows->has_selected ? 0 : 1, n);
+    if (rows->has_selected) {
+        sl_dv_set_mark(&rows->selected, first, n, live, 1);
     }
+    sl_dv_set_mark(&rows->deleted, first, n, live, 0);
 }
 
 int64_t silt_rows_next_live(const silt_rows *rows, int64_t from)
 {
-    (void)rows;
-    return from;
+    for (;;) {
+        const int64_t row = rows->has_selected ? sl_dv_set_next(&rows->selected, from) : from;
+        from = row != INT64_MAX ? sl_dv_set_gap(&rows->deleted, row) : row;
+        if (from == row) {
+            return row;
+        }
+    }
 }
 
 int64_t silt_rows_next_dead(const silt_rows *rows, int64_t from)
 {
-    (void)rows;
-    (void)from;
-    return INT64_MAX;
+    const int64_t deleted = sl_dv_set_next(&rows->deleted, from);
+    const int64_t unselected = rows->has_selected ? sl_dv_set_gap(&rows->selected, from) : INT64_MAX;
+    return deleted < unselected ? deleted : unselected;
 }

@@ -16,6 +16,9 @@ bool sl_engine_has_scan(const silt_engine *engine);
 bool sl_engine_has_expression(const silt_engine *engine);
 bool sl_engine_has_json(const silt_engine *engine);
 
+/* The environment that a store was made with; outlives it. */
+const silt_env *sl_storage_env(const silt_storage *storage);
+
 /* Dispatch; each checks what comes back and names the handler on failure. SILT_EUNSUPPORTED if the handler is absent. */
 silt_status sl_parquet_read(silt_engine *engine, const silt_call *call, const silt_parquet_read *request,
                             struct ArrowArrayStream *out, silt_error *err);

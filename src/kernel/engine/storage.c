@@ -8,6 +8,7 @@
  * the count.
  */
 #include "kernel/engine/storage_int.h"
+#include "kernel/engine/engine.h"
 #include "kernel/engine/storage_wrap.h"
 
 #include <stddef.h>
@@ -176,6 +177,11 @@ void silt_storage_unref(silt_storage *storage)
 const char *silt_storage_name(const silt_storage *storage)
 {
     return storage != NULL ? storage->slots.name : "";
+}
+
+const silt_env *sl_storage_env(const silt_storage *storage)
+{
+    return storage->env;
 }
 
 silt_status sl_storage_check_wrap(const silt_env *env, const silt_storage *inner, silt_error *err)
