@@ -55,6 +55,7 @@ bool sl_json_to_bool(const sl_json *value, bool *out);
 bool sl_json_to_i64(const sl_json *value, int64_t *out); /* integers, also written as 5.0 or 5e3 */
 bool sl_json_to_f64(const sl_json *value, double *out);
 bool sl_json_to_number_text(const sl_json *value, struct sl_str *out); /* as written */
+bool sl_json_number_to_i64(struct sl_str text, int64_t *out);          /* as sl_json_to_i64, of a number's text */
 
 /* Iteration: zero the struct, set it with sl_json_iter, call next until it returns false. */
 struct sl_json_iter {

@@ -239,12 +239,8 @@ bool sl_json_to_number_text(const sl_json *value, struct sl_str *out)
     return true;
 }
 
-bool sl_json_to_i64(const sl_json *value, int64_t *out)
+bool sl_json_number_to_i64(struct sl_str text, int64_t *out)
 {
-    struct sl_str text;
-    if (!sl_json_to_number_text(value, &text)) {
-        return false;
-    }
     if (sl_str_to_i64(text, out)) {
         return true;
     }
@@ -259,6 +255,12 @@ bool sl_json_to_i64(const sl_json *value, int64_t *out)
     }
     *out = (int64_t)unscaled;
     return true;
+}
+
+bool sl_json_to_i64(const sl_json *value, int64_t *out)
+{
+    struct sl_str text;
+    return sl_json_to_number_text(value, &text) && sl_json_number_to_i64(text, out);
 }
 
 bool sl_json_to_f64(const sl_json *value, double *out)
