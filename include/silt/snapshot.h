@@ -35,6 +35,12 @@ SILT_API int64_t silt_snapshot_version(const silt_snapshot *snapshot);
 SILT_API int64_t silt_snapshot_timestamp_ms(const silt_snapshot *snapshot);
 /* The logical schema, borrowed: take a reference to keep it longer than the snapshot. */
 SILT_API const silt_schema *silt_snapshot_schema(const silt_snapshot *snapshot);
+/*
+ * The schema in the names of data files, statistics and partition values: of the same shape as the logical one, which it is itself
+ * without column mapping. With it every field's metadata has its id as "parquet.field.id", for whoever writes files, or reads those of
+ * tables in id mode (PROTOCOL.md "Column Mapping"). Borrowed as above.
+ */
+SILT_API const silt_schema *silt_snapshot_physical_schema(const silt_snapshot *snapshot);
 /* Names of the partition columns, in the order of the metadata; NULL past the end. */
 SILT_API size_t silt_snapshot_partition_count(const silt_snapshot *snapshot);
 SILT_API const char *silt_snapshot_partition_column(const silt_snapshot *snapshot, size_t index);

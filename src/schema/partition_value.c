@@ -18,27 +18,58 @@ static silt_status fail_parse(silt_error *err, struct sl_str text, const struct 
                    "the partition value '%.*s' cannot be read as %s", SL_FMT(shown), sl_type_kind_name(type->kind));
 }
 
+/* Every spelling that Spark casts to a boolean, in any case. */
 static bool parse_bool(struct sl_str text, silt_value *out)
 {
-    const bool is_true = sl_str_eq_nocase(text, SL_STR("true"));
-    if (!is_true && !sl_str_eq_nocase(text, SL_STR("false"))) {
-        return false;
+    static const char *const spellings[][2] = {{"false", "true"}, {"f", "t"}, {"no", "yes"}, {"n", "y"}, {"0", "1"}};
+    for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+        for (int value = 0; value < 2; value++) {
+            if (sl_str_eq_nocase(text, sl_str_from(spellings[i][value]))) {
+                *out = sl_value_bool(value == 1);
+                return true;
+            }
+        }
     }
-    *out = sl_value_bool(is_true);
-    return true;
+    return false;
+}
+
+#define TIME_SIZE 80      /* longer text is no timestamp */
+#define FRACTION_DIGITS 6 /* what a timestamp can hold */
+
+/* Spark cuts digits after the microseconds off. The text without them, in buf if there were any. */
+static struct sl_str cut_fraction(struct sl_str text, char buf[TIME_SIZE])
+{
+    size_t dot = 0;
+    while (dot < text.len && text.ptr[dot] != '.') {
+        dot++;
+    }
+    size_t end = dot < text.len ? dot + 1 : dot;
+    while (end < text.len && sl_is_digit(text.ptr[end])) {
+        end++;
+    }
+    if (end <= dot + 1 + FRACTION_DIGITS || end > dot + 10 || text.len > TIME_SIZE) {
+        return text;
+    }
+    const size_t kept = dot + 1 + FRACTION_DIGITS;
+    memcpy(buf, text.ptr, kept);
+    memcpy(buf + kept, text.ptr + end, text.len - end);
+    return sl_str_make(buf, kept + text.len - end);
 }
 
 /*
- * Zone-less text of a timestamp is the wall clock of the system that wrote it, which nothing records: UTC is taken. A wall
- * clock never shifts, so that a zone on it is accepted only if it says UTC.
+ * Zone-less text of a timestamp is the wall clock of the system that wrote it, which nothing records: UTC is taken, and the caller may
+ * know better. A wall clock never shifts, so that a zone on it is accepted only if it says UTC.
  */
-static bool parse_timestamp(struct sl_str text, silt_type_kind kind, silt_value *out)
+static bool parse_timestamp(struct sl_str given, silt_type_kind kind, silt_value *out, bool *is_local)
 {
     int64_t us = 0;
     bool has_zone = false;
+    char buf[TIME_SIZE];
+    const struct sl_str text = cut_fraction(given, buf);
     if (!sl_timestamp_parse(text, &us, &has_zone)) {
         return false;
     }
+    *is_local = !has_zone && kind == SILT_TYPE_TIMESTAMP;
     if (kind == SILT_TYPE_TIMESTAMP_NTZ && has_zone && !sl_str_ends_with(text, SL_STR("Z"))) {
         return false;
     }
@@ -91,8 +122,9 @@ static bool parse_integer(struct sl_str text, silt_type_kind kind, silt_value *o
     return true;
 }
 
-static bool parse_value(struct sl_str text, const struct silt_type *type, silt_value *out)
+static bool parse_value(struct sl_str given, const struct silt_type *type, silt_value *out, bool *is_local)
 {
+    const struct sl_str text = sl_str_trim(given); /* as Spark's casts do */
     double f = 0;
     int32_t days = 0;
     switch (type->kind) {
@@ -116,14 +148,18 @@ static bool parse_value(struct sl_str text, const struct silt_type *type, silt_v
         *out = sl_value_i64(SILT_TYPE_DATE, days);
         return true;
     case SILT_TYPE_TIMESTAMP:
-    case SILT_TYPE_TIMESTAMP_NTZ: return parse_timestamp(text, type->kind, out);
+    case SILT_TYPE_TIMESTAMP_NTZ: return parse_timestamp(text, type->kind, out, is_local);
     default: return false;
     }
 }
 
 silt_status sl_partition_value_parse(struct sl_arena *arena, struct sl_str text, const struct silt_type *type,
-                                     silt_value *out, silt_error *err)
+                                     silt_value *out, bool *is_local, silt_error *err)
 {
+    bool local = false;
+    if (is_local != NULL) {
+        *is_local = false;
+    }
     *out = sl_value_null(type->kind);
     out->precision = type->precision;
     out->scale = type->scale;
@@ -136,10 +172,13 @@ silt_status sl_partition_value_parse(struct sl_arena *arena, struct sl_str text,
         if (!ok) {
             return sl_fail_nomem(err);
         }
-    } else if (!parse_value(text, type, &v)) {
+    } else if (!parse_value(text, type, &v, &local)) {
         return fail_parse(err, text, type);
     }
     *out = v;
+    if (is_local != NULL) {
+        *is_local = local;
+    }
     return SILT_OK;
 }
 

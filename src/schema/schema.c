@@ -79,6 +79,13 @@ const char *silt_field_metadata(const silt_field *field, const char *key)
     return meta != NULL ? meta->json.ptr : NULL;
 }
 
+/* Written as the type's name by Spark, as metadata by the protocol's proposal (its key is the field's name, perhaps an older one). */
+bool sl_field_is_collated(const struct silt_field *field)
+{
+    return field->type->kind == SILT_TYPE_STRING &&
+           (field->type->json.ptr != NULL || find_metadata(field, SL_STR("__COLLATIONS")) != NULL);
+}
+
 silt_type_kind silt_type_get_kind(const silt_type *type)
 {
     return type->kind;

@@ -85,6 +85,9 @@ const struct silt_field *sl_schema_find_path(const silt_schema *schema, const st
 /* Metadata value as text: a JSON string without its quotes and escapes, else the JSON text. Absent view if not there. */
 struct sl_str sl_field_meta_text(const struct silt_field *field, struct sl_str key);
 
+/* Is the field itself (not an element, key or value in it) text under another collation than the order of its bytes? */
+bool sl_field_is_collated(const struct silt_field *field);
+
 /*
  * What a new table's schema must obey: no duplicate names ignoring case at any level, no empty names, characters that
  * Parquet files of Delta cannot carry without column mapping (" ,;{}()\n\t="), depth. SILT_ESCHEMA names the column.

@@ -42,11 +42,13 @@ bool sl_value_compare(const silt_value *a, const silt_value *b, int *order);
 bool sl_value_cast(struct sl_arena *arena, const silt_value *from, const struct silt_type *to, silt_value *out);
 
 /*
- * Partition values (PROTOCOL.md "Partition Value Serialization"). text absent (NULL ptr) or empty is null. Timestamps are taken
- * in both forms; without a zone as UTC. Binary: \uXXXX escapes and plain bytes. SILT_ECORRUPT when the text does not parse.
+ * Partition values (PROTOCOL.md "Partition Value Serialization"). text absent (NULL ptr) or empty is null. Text that was written
+ * under a narrower type is read as the type of now. Timestamps are taken in both forms; without a zone as UTC, and then *is_local (may be
+ * NULL) says so, unless the type is a wall clock anyway. Binary: \uXXXX escapes and plain bytes. SILT_ECORRUPT when the text does
+ * not parse.
  */
 silt_status sl_partition_value_parse(struct sl_arena *arena, struct sl_str text, const struct silt_type *type,
-                                     silt_value *out, silt_error *err);
+                                     silt_value *out, bool *is_local, silt_error *err);
 /*
  * The text to be logged; the value must not be null. An empty string gives an empty text, which every reader of the protocol
  * takes as null: whoever writes decides what becomes of it.

@@ -52,6 +52,7 @@ void silt_snapshot_unref(silt_snapshot *snapshot)
     sl_arena_release(&snapshot->seen_keys);
     sl_replay_state_release(&snapshot->state);
     silt_schema_unref(snapshot->schema);
+    silt_schema_unref(snapshot->physical);
     sl_arena_release(&snapshot->arena);
     silt_table *table = snapshot->table;
     sl_release(snapshot->env, snapshot, sizeof(*snapshot));
@@ -92,6 +93,11 @@ const struct sl_metadata *sl_snapshot_get_metadata(const silt_snapshot *snapshot
     return &snapshot->state.metadata;
 }
 
+enum sl_mapping_mode sl_snapshot_mapping(const silt_snapshot *snapshot)
+{
+    return snapshot->mapping;
+}
+
 int64_t sl_snapshot_commit_time_ms(const silt_snapshot *snapshot)
 {
     return snapshot->timestamp_ms;
@@ -129,6 +135,11 @@ int64_t silt_snapshot_timestamp_ms(const silt_snapshot *snapshot)
 const silt_schema *silt_snapshot_schema(const silt_snapshot *snapshot)
 {
     return snapshot->schema;
+}
+
+const silt_schema *silt_snapshot_physical_schema(const silt_snapshot *snapshot)
+{
+    return snapshot->physical;
 }
 
 size_t silt_snapshot_partition_count(const silt_snapshot *snapshot)

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "kernel/feature/feature.h"
 #include "kernel/feature/property_value.h"
+#include "schema/type_change.h"
 
 static silt_status not_recovered(const silt_snapshot *snapshot, const char *what, silt_error *err)
 {
@@ -63,6 +64,31 @@ static silt_status parse_schema(silt_snapshot *snapshot, silt_error *err)
         return sl_fail_nomem(err);
     }
     return status == SILT_OK ? SILT_OK : explain_schema(snapshot, &found, err);
+}
+
+/*
+ * PROTOCOL: the property counts only where the protocol has the feature. The gate refuses a mode that the protocol does not announce,
+ * so that what is left of one under mode none is all that there is to overlook here.
+ */
+static silt_status map_columns(silt_snapshot *snapshot, silt_error *err)
+{
+    bool found = false;
+    const struct sl_str mode = sl_kv_get(&snapshot->state.metadata.configuration, SL_STR("delta.columnMapping.mode"),
+                                         &found);
+    if (!sl_mapping_mode_parse(mode, &snapshot->mapping)) {
+        return sl_fail(err, SILT_EUNSUPPORTED, NULL,
+                       "table property delta.columnMapping.mode is %.*s: none, name and id are supported",
+                       SL_FMT(mode));
+    }
+    silt_status status = sl_schema_check_type_changes(snapshot->schema, err);
+    if (status == SILT_OK) {
+        status = sl_schema_physical(snapshot->schema, snapshot->mapping, &snapshot->physical, err);
+    }
+    if (status != SILT_OK && status != SILT_ENOMEM) {
+        sl_error_context(err, "schema of version %" PRId64, snapshot->segment.version);
+        sl_error_version(err, snapshot->segment.version);
+    }
+    return status;
 }
 
 static silt_status check_metadata(const silt_snapshot *snapshot, silt_error *err)
@@ -207,6 +233,7 @@ silt_status sl_snapshot_complete(silt_snapshot *snapshot, const silt_call *call,
     SL_TRY(sl_protocol_validate(&state->protocol, err));
     SL_TRY(parse_schema(snapshot, err));
     SL_TRY(sl_gate_read(&state->protocol, &state->metadata, snapshot->schema, err));
+    SL_TRY(map_columns(snapshot, err));
     SL_TRY(check_metadata(snapshot, err));
     SL_TRY(sort_properties(snapshot, err));
     SL_TRY(list_features(snapshot, err));

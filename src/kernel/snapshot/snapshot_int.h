@@ -22,6 +22,8 @@ struct silt_snapshot {
     struct sl_log_segment segment;
     struct sl_replay_state state;
     silt_schema *schema;
+    silt_schema *physical; /* the same shape in the names of files; `schema` itself without column mapping */
+    enum sl_mapping_mode mapping;
     int64_t timestamp_ms;
     int64_t txns_expired_ms;      /* application versions recorded up to this time do not count; INT64_MIN: all do */
     int64_t in_commit_timestamp;  /* of the version's own commit, SL_NO_I64 if not seen */

@@ -5,6 +5,7 @@
 #define SL_KERNEL_SNAPSHOT_STATE_H
 
 #include "kernel/action/action.h"
+#include "schema/column_mapping.h"
 #include "silt/snapshot.h"
 #include "silt/table.h"
 
@@ -13,6 +14,8 @@ silt_storage *sl_snapshot_storage(const silt_snapshot *snapshot);
 struct sl_str sl_snapshot_root(const silt_snapshot *snapshot); /* table URI, decoded, NUL-terminated */
 const struct sl_protocol *sl_snapshot_protocol(const silt_snapshot *snapshot);
 const struct sl_metadata *sl_snapshot_get_metadata(const silt_snapshot *snapshot);
+/* How columns are found in files. The physical schema is silt_snapshot_physical_schema. */
+enum sl_mapping_mode sl_snapshot_mapping(const silt_snapshot *snapshot);
 /* In-commit timestamp of its last commit if it has one, else the commit file's modification time. */
 int64_t sl_snapshot_commit_time_ms(const silt_snapshot *snapshot);
 const struct sl_app_txn *sl_snapshot_app_txn(const silt_snapshot *snapshot, struct sl_str app_id); /* NULL if none */

@@ -7,7 +7,7 @@
 static silt_status parse(struct model *m, const char *type, struct sl_str text, silt_value *out)
 {
     m->err = (silt_error)SILT_ERROR_INIT;
-    return sl_partition_value_parse(&m->arena, text, model_type(m, type), out, &m->err);
+    return sl_partition_value_parse(&m->arena, text, model_type(m, type), out, NULL, &m->err);
 }
 
 static const char *format(struct model *m, const silt_value *v)
@@ -80,8 +80,8 @@ static void what_does_not_fit_is_corrupt(void **state)
                                          {"int", "2147483648"},
                                          {"tinyint", "128"},
                                          {"int", "1.5"},
-                                         {"int", " 1"},
-                                         {"boolean", "yes"},
+                                         {"int", "1 1"},
+                                         {"boolean", "2"},
                                          {"date", "2020-13-01"},
                                          {"date", "__HIVE_DEFAULT_PARTITION__"},
                                          {"timestamp", "yesterday"},
@@ -95,6 +95,70 @@ static void what_does_not_fit_is_corrupt(void **state)
         assert_int_equal(parse(m, bad[i][0], sl_str_from(bad[i][1]), &v), SILT_ECORRUPT);
         assert_true(v.is_null);
         assert_non_null(strstr(m->err.message, bad[i][1]));
+    }
+}
+
+static void text_is_taken_as_sparks_casts_take_it(void **state)
+{
+    struct model *m = *state;
+    static const char *const good[][3] = {
+        {"int", " 1 ", "1"},
+        {"boolean", "TRUE", "true"},
+        {"boolean", "yes", "true"},
+        {"boolean", "F", "false"},
+        {"boolean", "0", "false"},
+        {"date", "+10000-01-01", "+10000-01-01"},
+        {"date", "-0044-03-15", "-0044-03-15"},
+        {"timestamp_ntz", "2020-05-05 00:00:00.123456789", "2020-05-05 00:00:00.123456"},
+        {"timestamp", "2020-05-05T00:00:00.1234567Z", "2020-05-05 00:00:00.123456"},
+        {"timestamp", "2020-05-05 00:00:00.1", "2020-05-05 00:00:00.1"}};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        silt_value v;
+        assert_int_equal(parse(m, good[i][0], sl_str_from(good[i][1]), &v), SILT_OK);
+        struct sl_buf text = model_buf(m);
+        sl_value_print(&text, &v);
+        assert_string_equal(model_text(m, &text), good[i][2]);
+    }
+}
+
+/* What was written before the column's type was widened. */
+static void text_of_a_narrower_type_is_read_as_the_type_of_now(void **state)
+{
+    struct model *m = *state;
+    static const char *const good[][3] = {
+        {"bigint", "5", "5"},           {"double", "5", "5.0"},
+        {"decimal(12,2)", "5", "5.00"}, {"decimal(12,2)", "-5.1", "-5.10"},
+        {"double", "0.1", "0.1"},       {"timestamp_ntz", "2020-01-31", "2020-01-31 00:00:00"}};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        silt_value v;
+        assert_int_equal(parse(m, good[i][0], sl_str_from(good[i][1]), &v), SILT_OK);
+        struct sl_buf text = model_buf(m);
+        sl_value_print(&text, &v);
+        assert_string_equal(model_text(m, &text), good[i][2]);
+    }
+}
+
+static void only_an_instant_without_a_zone_is_local(void **state)
+{
+    struct model *m = *state;
+    static const struct {
+        const char *type;
+        const char *text;
+        bool local;
+    } cases[] = {{"timestamp", "2020-05-05 00:00:00", true},
+                 {"timestamp", "2020-05-05", true},
+                 {"timestamp", "2020-05-05T00:00:00.123456Z", false},
+                 {"timestamp", "2020-05-05 00:00:00+02:00", false},
+                 {"timestamp_ntz", "2020-05-05 00:00:00", false},
+                 {"date", "2020-05-05", false},
+                 {"timestamp", "", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        silt_value v;
+        bool local = !cases[i].local;
+        assert_int_equal(sl_partition_value_parse(&m->arena, sl_str_from(cases[i].text), model_type(m, cases[i].type),
+                                                  &v, &local, &m->err),
+                         SILT_OK);
+        assert_int_equal(local, cases[i].local);
     }
 }
 
@@ -142,9 +206,15 @@ static void nulls_and_nested_values_have_no_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MODEL_TEST(values_are_read_and_written),          MODEL_TEST(both_forms_of_timestamps_are_one_instant),
-        MODEL_TEST(absent_and_empty_text_is_null),        MODEL_TEST(what_does_not_fit_is_corrupt),
-        MODEL_TEST(binary_is_read_escaped_and_plain),     MODEL_TEST(binary_survives_writing_and_reading),
+        MODEL_TEST(values_are_read_and_written),
+        MODEL_TEST(both_forms_of_timestamps_are_one_instant),
+        MODEL_TEST(absent_and_empty_text_is_null),
+        MODEL_TEST(what_does_not_fit_is_corrupt),
+        MODEL_TEST(text_is_taken_as_sparks_casts_take_it),
+        MODEL_TEST(text_of_a_narrower_type_is_read_as_the_type_of_now),
+        MODEL_TEST(only_an_instant_without_a_zone_is_local),
+        MODEL_TEST(binary_is_read_escaped_and_plain),
+        MODEL_TEST(binary_survives_writing_and_reading),
         MODEL_TEST(nulls_and_nested_values_have_no_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
