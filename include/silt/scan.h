@@ -25,13 +25,32 @@ typedef struct silt_scan silt_scan;
 SILT_API SILT_NODISCARD silt_status silt_scan_builder_new(silt_snapshot *snapshot, silt_scan_builder **out,
                                                           silt_error *err);
 SILT_API void silt_scan_builder_free(silt_scan_builder *builder); /* NULL is legal */
-/* Top-level columns wanted, in this order, ignoring case; SILT_ESCHEMA names one that is not there. Without a call: all, in
- * the schema's order. */
+/*
+ * Top-level columns wanted, in this order, ignoring case; SILT_ESCHEMA names one that is not there. Without a call: all, in the
+ * schema's order.
+ *
+ * Beside the table's own there is "_metadata", a struct of what is known of a row by its file (silt/engine.h lists the fields; those of
+ * row tracking are there only where the table has it enabled). "_metadata" asks for all of it, "_metadata.row_index" for one field;
+ * several of these make one column "_metadata" where the first of them stands, with the fields in the order of asking. Filters can name
+ * its fields too. A column of the table that is called so, or like "_metadata.row_index" as a whole, goes before.
+ */
 SILT_API SILT_NODISCARD silt_status silt_scan_builder_project(silt_scan_builder *builder, const char *const *columns,
                                                               size_t n, silt_error *err);
 /* Only rows for which the predicate is true. Several calls are joined by AND. The predicate is referenced, not consumed. */
 SILT_API SILT_NODISCARD silt_status silt_scan_builder_filter(silt_scan_builder *builder, const silt_expr *predicate,
                                                              silt_error *err);
+/*
+ * The instant of a wall clock's time, both in microseconds since the epoch. Called on the thread that builds a scan, once for each
+ * distinct combination of partition values. What it fails with, the build fails with.
+ */
+typedef silt_status (*silt_local_time)(void *ctx, int64_t wall_us, int64_t *instant_us, silt_error *err);
+/*
+ * The zone of partition values of type timestamp that are written without one: the wall clock of the system that wrote them, which the log
+ * does not record (PROTOCOL.md "Partition Value Serialization"). Without a call it is UTC. One zone counts for the values in rows and for
+ * pruning alike; values that name their zone and timestamps without zone do not depend on it. ctx must outlive the builder.
+ */
+SILT_API SILT_NODISCARD silt_status silt_scan_builder_local_time(silt_scan_builder *builder, silt_local_time local_time,
+                                                                 void *ctx, silt_error *err);
 /* Plans: partition pruning and data skipping happen here. The builder can be used again or freed. */
 SILT_API SILT_NODISCARD silt_status silt_scan_builder_build(silt_scan_builder *builder, const silt_call *call,
                                                             silt_scan **out, silt_error *err);

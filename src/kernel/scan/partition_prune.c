@@ -32,6 +32,9 @@ bool sl_partition_lookup(void *view, const struct sl_str *path, size_t path_len,
     if (index == SIZE_MAX) {
         return false;
     }
+    if (v->filter->partitions[index].collated) {
+        return false; /* whoever evaluates the filter decides by which order */
+    }
     *out = v->values[index];
     return true;
 }
@@ -55,6 +58,17 @@ static silt_status make_key(struct sl_partition_pruner *pruner, const struct sl_
     return sl_buf_status(&pruner->key, err);
 }
 
+static silt_status parse_value(struct sl_partition_pruner *pruner, const struct silt_type *type, struct sl_str text,
+                               silt_value *out, silt_error *err)
+{
+    bool is_local = false;
+    SL_TRY(sl_partition_value_parse(&pruner->scratch, text, type, out, &is_local, err));
+    if (!is_local || pruner->local_time == NULL) {
+        return SILT_OK; /* the wall clock was taken for one of UTC */
+    }
+    return pruner->local_time(pruner->local_time_ctx, out->as.i64, &out->as.i64, err);
+}
+
 static silt_status parse_values(struct sl_partition_pruner *pruner, const struct sl_kv_list *values, struct sl_str path,
                                 const silt_value **out, silt_error *err)
 {
@@ -72,7 +86,7 @@ static silt_status parse_values(struct sl_partition_pruner *pruner, const struct
             continue;
         }
         silt_value value;
-        silt_status status = sl_partition_value_parse(&pruner->scratch, text, column->type, &value, err);
+        silt_status status = parse_value(pruner, column->type, text, &value, err);
         if (status != SILT_OK) {
             sl_error_context(err, "partition column %.*s of file %.*s", SL_FMT(column->name), SL_FMT(path));
             return status;

@@ -10,6 +10,7 @@
 #include "expr/eval.h"
 #include "kernel/action/action.h"
 #include "kernel/scan/scan_filter.h"
+#include "silt/scan.h"
 
 /* One combination of partition values; lives in the pruner's arena. */
 struct sl_partition_tuple {
@@ -24,6 +25,8 @@ struct sl_partition_pruner {
     struct sl_arena scratch;
     struct sl_map tuples;
     struct sl_buf key;
+    silt_local_time local_time; /* of timestamps without a zone; NULL: UTC */
+    void *local_time_ctx;
 };
 
 void sl_partition_pruner_init(struct sl_partition_pruner *pruner, struct sl_arena *arena,

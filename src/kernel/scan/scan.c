@@ -41,6 +41,7 @@ void silt_scan_unref(silt_scan *scan)
     silt_expr_unref(scan->filter);
     silt_schema_unref(scan->schema);
     silt_schema_unref(scan->plan_schema);
+    silt_schema_unref(scan->physical_schema);
     sl_vec_release(&scan->files);
     sl_vec_release(&scan->ordinals);
     sl_arena_release(&scan->arena);

@@ -1,6 +1,6 @@
 /*
  * From what is wanted to a scan: facts of the filter, planning (scan_plan.c), the part of the filter that remains, the columns of
- * the plan, and the public silt_scan_plan. Called by the builder.
+ * the plan (scan_columns.c). Called by the builder.
  */
 #include "kernel/scan/scan_int.h"
 
@@ -10,9 +10,10 @@
 
 /* ---- the filter ---- */
 
-static silt_status find_partitions(silt_scan *scan, const silt_schema *schema, struct sl_partition_column **out,
-                                   size_t *n, silt_error *err)
+static silt_status find_partitions(silt_scan *scan, struct sl_partition_column **out, size_t *n, silt_error *err)
 {
+    const silt_schema *schema = silt_snapshot_schema(scan->snapshot);
+    const silt_schema *physical = silt_snapshot_physical_schema(scan->snapshot);
     *n = silt_snapshot_partition_count(scan->snapshot);
     *out = sl_arena_alloc_array(&scan->arena, *n + 1, sizeof(**out));
     if (*out == NULL) {
@@ -20,12 +21,13 @@ static silt_status find_partitions(silt_scan *scan, const silt_schema *schema, s
     }
     for (size_t i = 0; i < *n; i++) {
         const char *name = silt_snapshot_partition_column(scan->snapshot, i);
-        const struct silt_field *field = sl_type_find(&schema->root, sl_str_from(name), NULL);
+        size_t index = 0;
+        const struct silt_field *field = sl_type_find(&schema->root, sl_str_from(name), &index);
         if (field == NULL) {
             return sl_fail(err, SILT_ECORRUPT, "DELTA_PARTITION_COLUMN_NOT_FOUND",
                            "partition column %s of the table is not in its schema", name);
         }
-        (*out)[i] = sl_partition_column_of(field);
+        (*out)[i] = sl_partition_column_of(field, &physical->root.fields[index]);
     }
     return SILT_OK;
 }
@@ -74,7 +76,8 @@ static silt_status split_filter(silt_scan *scan, bool *answered, silt_error *err
     for (size_t i = 0; i < n; i++) {
         all = all && !answered[i];
         answered[i] = !answered[i]; /* from here on: remains */
-        in_files[i] = answered[i] && scan->facts.conjuncts[i].uses_data && !scan->facts.conjuncts[i].uses_partition;
+        in_files[i] = answered[i] && scan->facts.conjuncts[i].uses_data && !scan->facts.conjuncts[i].uses_partition &&
+                      !scan->facts.conjuncts[i].uses_metadata;
     }
     if (all) {
         scan->remaining = silt_expr_ref(scan->filter);
@@ -84,122 +87,51 @@ static silt_status split_filter(silt_scan *scan, bool *answered, silt_error *err
     return join_members(scan, in_files, &scan->file_filter, err);
 }
 
-static bool holds(const struct sl_vec *columns, size_t index)
+/* In the names that files have, so that readers can use their own statistics and indexes. */
+static struct sl_str physical_name(void *ctx, const struct sl_str *path, size_t path_len, size_t level)
 {
-    for (size_t i = 0; i < columns->len; i++) {
-        if (*(size_t *)sl_vec_at(columns, i) == index) {
-            return true;
-        }
+    const silt_scan *scan = ctx;
+    struct sl_str names[SL_SCHEMA_MAX_DEPTH];
+    (void)path_len;
+    if (level >= SL_SCHEMA_MAX_DEPTH ||
+        !sl_schema_physical_path(silt_snapshot_schema(scan->snapshot), silt_snapshot_physical_schema(scan->snapshot),
+                                 path, level + 1, names)) {
+        return (struct sl_str){NULL, 0};
     }
-    return false;
+    return names[level];
 }
 
-struct column_adder {
-    const silt_schema *schema;
-    struct sl_vec *columns;
-};
-
-static bool add_column(struct sl_vec *columns, size_t index)
+static silt_status map_file_filter(silt_scan *scan, silt_error *err)
 {
-    size_t *slot = holds(columns, index) ? NULL : sl_vec_push(columns);
-    if (slot != NULL) {
-        *slot = index;
+    if (scan->file_filter == NULL || sl_snapshot_mapping(scan->snapshot) == SL_MAPPING_NONE) {
+        return SILT_OK;
     }
-    return slot != NULL || holds(columns, index);
-}
-
-static bool add_filter_column(void *ctx, const struct sl_str *path, size_t path_len)
-{
-    struct column_adder *adder = ctx;
-    size_t index = 0;
-    if (path_len == 0 || sl_type_find(&adder->schema->root, path[0], &index) == NULL) {
-        return true; /* resolved expressions name columns of the schema only */
-    }
-    return add_column(adder->columns, index);
-}
-
-/* Columns of the plan: the projected ones, those that the remaining filter needs, and at least one, for engines that cannot
- * read rows of no column. */
-static silt_status choose_columns(const struct sl_scan_wish *wish, silt_scan *scan, struct sl_vec *columns,
-                                  silt_error *err)
-{
-    const silt_schema *schema = silt_snapshot_schema(scan->snapshot);
-    size_t n = wish->all_columns ? schema->root.n_fields : wish->n_columns;
-    bool good = sl_vec_reserve(columns, n + 1);
-    for (size_t i = 0; i < n && good; i++) {
-        good = add_column(columns, wish->all_columns ? i : wish->columns[i]);
-    }
-    scan->n_projected = n;
-    struct column_adder adder = {schema, columns};
-    if (good && scan->remaining != NULL) {
-        good = sl_expr_columns_all(scan->remaining->root, add_filter_column, &adder);
-    }
-    if (good && columns->len == 0 && schema->root.n_fields > 0) {
-        good = add_column(columns, 0);
-    }
-    return good ? SILT_OK : sl_fail_nomem(err);
-}
-
-static silt_status make_schemas(const struct sl_scan_wish *wish, silt_scan *scan, silt_error *err)
-{
-    const silt_schema *schema = silt_snapshot_schema(scan->snapshot);
-    struct sl_vec columns;
-    sl_vec_init(&columns, scan->env, sizeof(size_t));
-    silt_status status = choose_columns(wish, scan, &columns, err);
-    if (status == SILT_OK) {
-        status = sl_schema_project(schema, columns.data, columns.len, &scan->plan_schema, err);
-    }
-    if (status == SILT_OK && scan->n_projected == columns.len) {
-        scan->schema = silt_schema_ref(scan->plan_schema);
-    } else if (status == SILT_OK) {
-        status = sl_schema_project(schema, columns.data, scan->n_projected, &scan->schema, err);
-    }
-    sl_vec_release(&columns);
-    return status;
-}
-
-static silt_status make_plan(silt_scan *scan, silt_error *err)
-{
-    const struct silt_type *root = &scan->plan_schema->root;
-    silt_plan_column *sources = sl_arena_alloc_array(&scan->arena, root->n_fields + 1, sizeof(*sources));
-    if (sources == NULL) {
-        return sl_fail_nomem(err);
-    }
-    for (size_t i = 0; i < root->n_fields; i++) {
-        size_t index = sl_scan_filter_partition(&scan->facts, root->fields[i].name);
-        sources[i] = index != SIZE_MAX ? (silt_plan_column){SILT_FROM_PARTITION, (int32_t)index}
-                                       : (silt_plan_column){SILT_FROM_FILE, -1};
-    }
-    scan->plan = (silt_scan_plan){
-        .size = sizeof(silt_scan_plan),
-        .storage = sl_snapshot_storage(scan->snapshot),
-        .logical = scan->plan_schema,
-        .physical = scan->plan_schema, /* the same names and types: tables with column mapping are refused */
-        .columns = sources,
-        .n_partition_columns = scan->facts.n_partitions,
-        .files = scan->files.data,
-        .n_files = scan->files.len,
-        .filter = scan->remaining,
-        .table = sl_snapshot_root(scan->snapshot).ptr,
-        .version = silt_snapshot_version(scan->snapshot),
-        .root = sl_snapshot_root(scan->snapshot).ptr,
-    };
+    silt_expr *mapped = NULL;
+    SL_TRY(sl_expr_rename(scan->file_filter, physical_name, scan, &mapped, err));
+    silt_expr_unref(scan->file_filter);
+    scan->file_filter = mapped;
     return SILT_OK;
 }
 
-silt_status sl_scan_assemble(silt_scan *scan, const silt_call *call, const struct sl_scan_wish *wish, silt_error *err)
+static silt_status make_facts(silt_scan *scan, silt_error *err)
 {
     const silt_schema *schema = silt_snapshot_schema(scan->snapshot);
     struct sl_partition_column *partitions = NULL;
     size_t n_partitions = 0;
-    SL_TRY(find_partitions(scan, schema, &partitions, &n_partitions, err));
+    SL_TRY(find_partitions(scan, &partitions, &n_partitions, err));
     SL_TRY(sl_scan_filter_make(&scan->arena, scan->filter, schema, partitions, n_partitions, &scan->facts, err));
+    return sl_scan_filter_map(&scan->arena, schema, silt_snapshot_physical_schema(scan->snapshot), &scan->facts, err);
+}
+
+silt_status sl_scan_assemble(silt_scan *scan, const silt_call *call, const struct sl_scan_wish *wish, silt_error *err)
+{
+    SL_TRY(make_facts(scan, err));
     bool *answered = sl_arena_alloc_array(&scan->arena, scan->facts.n_conjuncts + 1, sizeof(*answered));
     if (answered == NULL) {
         return sl_fail_nomem(err);
     }
-    SL_TRY(sl_scan_plan_files(scan, call, answered, err));
+    SL_TRY(sl_scan_plan_files(scan, call, wish, answered, err));
     SL_TRY(split_filter(scan, answered, err));
-    SL_TRY(make_schemas(wish, scan, err));
-    return make_plan(scan, err);
+    SL_TRY(map_file_filter(scan, err));
+    return sl_scan_choose_columns(scan, wish, err);
 }

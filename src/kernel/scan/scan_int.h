@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "base/vec.h"
+#include "kernel/scan/metadata_column.h"
 #include "kernel/scan/scan_filter.h"
 #include "kernel/snapshot/state.h"
 #include "silt/scan.h"
@@ -17,25 +18,32 @@
 struct silt_scan {
     atomic_size_t refs;
     const silt_env *env;
-    silt_snapshot *snapshot;  /* a reference */
-    struct sl_arena arena;    /* partition values, paths, arrays of the plan */
-    silt_schema *schema;      /* as projected */
-    silt_schema *plan_schema; /* of the plan: schema, then columns for the filter */
+    silt_snapshot *snapshot;      /* a reference */
+    struct sl_arena arena;        /* partition values, paths, arrays of the plan */
+    silt_schema *schema;          /* as projected */
+    silt_schema *plan_schema;     /* of the plan: schema, then columns for the filter */
+    silt_schema *physical_schema; /* of plan_schema's shape, in the names of files */
     size_t n_projected;
-    silt_expr *filter;           /* all of it, resolved; NULL: none */
-    silt_expr *remaining;        /* what pruning did not answer; NULL: nothing */
-    silt_expr *file_filter;      /* members of remaining that name only columns stored in files; NULL: none */
+    size_t metadata_column; /* place of "_metadata" in plan_schema, SIZE_MAX if it is not there */
+    size_t
+        n_metadata_projected; /* fields of it that were asked for; those that only the filter names come after them */
+    silt_expr *filter;        /* all of it, resolved; NULL: none */
+    silt_expr *remaining;     /* what pruning did not answer; NULL: nothing */
+    silt_expr *file_filter;   /* members of remaining that name only stored columns, in physical names; NULL: none */
     struct sl_scan_filter facts; /* of filter */
     struct sl_vec files;         /* silt_plan_file */
     struct sl_vec ordinals;      /* int64_t: place of each file in the snapshot's order, ascending */
     silt_scan_plan plan;
 };
 
-/* What a builder was told: places of columns in the schema. */
+/* What a builder was told. */
 struct sl_scan_wish {
-    const size_t *columns;
+    const size_t *columns; /* places in the table's schema; the number of its columns stands for "_metadata" */
     size_t n_columns;
-    bool all_columns; /* no projection: columns does not matter */
+    bool all_columns;                 /* no projection: columns does not matter */
+    struct sl_metadata_pick metadata; /* with "_metadata" among columns: its fields */
+    silt_local_time local_time;       /* of partition values without a zone; NULL: UTC */
+    void *local_time_ctx;
 };
 
 /* An empty scan with one reference; everything is filled in by sl_scan_assemble, after scan->filter is set. */
@@ -43,6 +51,10 @@ silt_status sl_scan_new(silt_snapshot *snapshot, silt_scan **out, silt_error *er
 silt_status sl_scan_assemble(silt_scan *scan, const silt_call *call, const struct sl_scan_wish *wish, silt_error *err);
 
 /* Fills files and ordinals; answered[i] tells whether pruning answered AND member i for every file that is left. */
-silt_status sl_scan_plan_files(silt_scan *scan, const silt_call *call, bool *answered, silt_error *err);
+silt_status sl_scan_plan_files(silt_scan *scan, const silt_call *call, const struct sl_scan_wish *wish, bool *answered,
+                               silt_error *err);
+
+/* The columns of the plan: schemas, where each comes from, row tracking. After scan->remaining is set. (scan_columns.c) */
+silt_status sl_scan_choose_columns(silt_scan *scan, const struct sl_scan_wish *wish, silt_error *err);
 
 #endif

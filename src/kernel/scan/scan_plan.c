@@ -9,6 +9,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "kernel/dv/dv.h"
 #include "kernel/engine/engine.h"
 #include "kernel/scan/data_skip.h"
 
@@ -25,6 +26,10 @@
 struct pending {
     struct sl_str path;
     int64_t size;
+    int64_t modified_ms;
+    int64_t base_row_id; /* -1 if it has none */
+    int64_t row_commit_version;
+    const silt_deletion_vector *deleted; /* in the scan's arena */
     int64_t ordinal;
 };
 
@@ -103,10 +108,12 @@ static silt_status keep_file(struct planner *p, const struct pending *file, cons
     *kept = (silt_plan_file){.path = path.ptr,
                              .local_path = local,
                              .size_bytes = file->size,
+                             .modified_ms = file->modified_ms,
                              .partition_values = tuple->values,
+                             .deleted = file->deleted,
                              .num_records = -1,
-                             .base_row_id = -1,
-                             .row_commit_version = -1};
+                             .base_row_id = file->base_row_id,
+                             .row_commit_version = file->row_commit_version};
     *ordinal = file->ordinal;
     for (size_t i = 0; i < scan->facts.n_conjuncts; i++) {
         p->answered[i] = p->answered[i] && tuple->truths[i] == SL_TRUE;
@@ -133,15 +140,47 @@ static silt_status flush_window(struct planner *p, silt_error *err)
     return SILT_OK;
 }
 
+/* Everything of an add but its path's text, which the visit owns. */
+static silt_status describe(struct planner *p, const struct sl_add *add, struct pending *out, silt_error *err)
+{
+    *out = (struct pending){
+        .path = add->path,
+        .size = add->size,
+        .modified_ms = add->modification_time,
+        .base_row_id = add->base_row_id != SL_NO_I64 ? add->base_row_id : -1,
+        .row_commit_version = add->default_row_commit_version != SL_NO_I64 ? add->default_row_commit_version : -1,
+        .ordinal = p->seen - 1,
+    };
+    if (add->deletion_vector == NULL) {
+        return SILT_OK;
+    }
+    silt_deletion_vector *deleted = sl_arena_alloc_zero(&p->scan->arena, sizeof(*deleted));
+    if (deleted == NULL) {
+        return sl_fail_nomem(err);
+    }
+    const struct sl_str root = sl_snapshot_root(p->scan->snapshot);
+    const silt_status status = sl_dv_resolve(&p->scan->arena, root, add->deletion_vector, deleted, err);
+    if (status != SILT_OK) {
+        sl_error_context(err, "deletion vector of file %.*s", SL_FMT(add->path));
+        sl_error_path(err, root.ptr);
+        return status;
+    }
+    out->deleted = deleted;
+    return SILT_OK;
+}
+
 static silt_status push_window(struct planner *p, const struct sl_add *add, const struct sl_partition_tuple *tuple,
                                silt_error *err)
 {
+    struct pending described;
+    SL_TRY(describe(p, add, &described, err));
     struct pending *file = sl_vec_push(&p->pending);
     struct sl_skip_file *skip = file != NULL ? sl_vec_push(&p->skips) : NULL;
     if (skip == NULL) {
         return sl_fail_nomem(err);
     }
-    *file = (struct pending){sl_arena_copy(&p->window, add->path), add->size, p->seen - 1};
+    *file = described;
+    file->path = sl_arena_copy(&p->window, add->path);
     skip->tuple = tuple;
     if (add->stats.ptr != NULL) {
         skip->stats = sl_arena_copy(&p->window, add->stats);
@@ -177,13 +216,6 @@ static silt_status visit_file(void *ctx, const struct sl_add *add, bool *stop, s
         SL_TRY(sl_call_check(p->scan->env, p->call, err));
     }
     p->seen++;
-    if (add->deletion_vector != NULL) {
-        silt_status status = sl_fail(err, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_READ",
-                                     "file %.*s has a deletion vector; table feature deletionVectors is not supported",
-                                     SL_FMT(add->path));
-        sl_error_path(err, sl_snapshot_root(p->scan->snapshot).ptr);
-        return status;
-    }
     const struct sl_partition_tuple *tuple = NULL;
     SL_TRY(sl_partition_pruner_find(&p->pruner, &add->partition_values, add->path, &tuple, err));
     if (tuple->dropped) {
@@ -195,7 +227,8 @@ static silt_status visit_file(void *ctx, const struct sl_add *add, bool *stop, s
     if (p->pending.len > 0) {
         SL_TRY(flush_window(p, err)); /* files stay in the snapshot's order */
     }
-    struct pending file = {add->path, add->size, p->seen - 1};
+    struct pending file;
+    SL_TRY(describe(p, add, &file, err));
     return keep_file(p, &file, tuple, err);
 }
 
@@ -209,7 +242,8 @@ static bool uses_data(const struct sl_scan_filter *facts)
     return false;
 }
 
-silt_status sl_scan_plan_files(silt_scan *scan, const silt_call *call, bool *answered, silt_error *err)
+silt_status sl_scan_plan_files(silt_scan *scan, const silt_call *call, const struct sl_scan_wish *wish, bool *answered,
+                               silt_error *err)
 {
     struct planner *p = sl_arena_alloc_zero(&scan->arena, sizeof(*p));
     if (p == NULL) {
@@ -222,6 +256,8 @@ silt_status sl_scan_plan_files(silt_scan *scan, const silt_call *call, bool *ans
     p->answered = answered;
     p->wants_stats = uses_data(&scan->facts);
     sl_partition_pruner_init(&p->pruner, &scan->arena, &scan->facts);
+    p->pruner.local_time = wish->local_time;
+    p->pruner.local_time_ctx = wish->local_time_ctx;
     sl_arena_init(&p->window, scan->env);
     sl_vec_init(&p->pending, scan->env, sizeof(struct pending));
     sl_vec_init(&p->skips, scan->env, sizeof(struct sl_skip_file));
@@ -234,8 +270,9 @@ silt_status sl_scan_plan_files(silt_scan *scan, const silt_call *call, bool *ans
         status = flush_window(p, err);
     }
     for (size_t i = 0; i < scan->facts.n_conjuncts; i++) {
-        /* With no file left everything is answered; what names data columns stays, so that the filter is told honestly. */
-        answered[i] = answered[i] && (scan->files.len > 0 || !scan->facts.conjuncts[i].uses_data);
+        /* With no file left everything is answered; what names more than partition columns stays, so that the filter is told honestly. */
+        answered[i] = answered[i] && (scan->files.len > 0 ||
+                                      !(scan->facts.conjuncts[i].uses_data || scan->facts.conjuncts[i].uses_metadata));
     }
     sl_partition_pruner_release(&p->pruner);
     sl_arena_release(&p->window);

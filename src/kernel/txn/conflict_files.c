@@ -23,7 +23,7 @@ static const struct sl_partition_column *partition_columns(const struct sl_txn_f
         if (field == NULL) {
             return NULL;
         }
-        columns[i] = sl_partition_column_of(field);
+        columns[i] = sl_partition_column_of(field, field);
     }
     return columns;
 }

@@ -19,7 +19,7 @@ static const struct silt_type long_type = {.kind = SILT_TYPE_LONG};
 static const struct silt_type double_type = {.kind = SILT_TYPE_DOUBLE};
 static const struct silt_type text_type = {.kind = SILT_TYPE_STRING};
 static const struct silt_type time_type = {.kind = SILT_TYPE_TIMESTAMP};
-static const struct sl_partition_column partitions[] = {{{"p", 1}, &long_type, false}};
+static const struct sl_partition_column partitions[] = {{.name = {"p", 1}, .type = &long_type, .physical = {"p", 1}}};
 
 enum {
     X,

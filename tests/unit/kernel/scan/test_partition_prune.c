@@ -18,7 +18,10 @@ static const struct silt_type integer_type = {.kind = SILT_TYPE_INTEGER};
 static const struct silt_type text_type = {.kind = SILT_TYPE_STRING};
 static const struct silt_type time_type = {.kind = SILT_TYPE_TIMESTAMP};
 static const struct sl_partition_column partitions[] = {
-    {{"p", 1}, &text_type, false}, {{"n", 1}, &integer_type, false}, {{"at", 2}, &time_type, false}};
+    {.name = {"p", 1}, .type = &text_type, .physical = {"p", 1}},
+    {.name = {"n", 1}, .type = &integer_type, .physical = {"n", 1}},
+    {.name = {"at", 2}, .type = &time_type, .physical = {"at", 2}},
+};
 
 static int set_up(void **state)
 {

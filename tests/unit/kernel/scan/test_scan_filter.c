@@ -15,7 +15,7 @@ static const struct silt_type list_type = {.kind = SILT_TYPE_ARRAY, .element = &
 static struct silt_field inner[] = {{.name = {"b", 1}, .type = &long_type, .nullable = true},
                                     {.name = {"c.d", 3}, .type = &text_type, .nullable = true}};
 static const struct silt_type struct_type = {.kind = SILT_TYPE_STRUCT, .fields = inner, .n_fields = 2};
-static const struct sl_partition_column partitions[] = {{{"p", 1}, &text_type, false}};
+static const struct sl_partition_column partitions[] = {{.name = {"p", 1}, .type = &text_type, .physical = {"p", 1}}};
 
 static int set_up(void **state)
 {

@@ -125,16 +125,46 @@ static void file_in_a_store_of_another_kind_is_refused(void **state)
     assert_null(scan);
 }
 
-static void deletion_vector_is_refused_by_the_name_of_its_feature(void **state)
+static void file_is_planned_with_its_vector_row_ids_and_time(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "{\"add\":{\"path\":\"a\",\"partitionValues\":{\"p\":\"B\"},\"size\":1,\"modificationTime\":7,\"dataChange\":true,"
+        "\"baseRowId\":40,\"defaultRowCommitVersion\":3,\"deletionVector\":{\"storageType\":\"p\",\"pathOrInlineDv\":"
+        "\"memory://t/a%2520b.bin\",\"offset\":4,\"sizeInBytes\":30,\"cardinality\":2}}}",
+        "{\"add\":{\"path\":\"b\",\"partitionValues\":{\"p\":\"C\"},\"size\":1,\"modificationTime\":8,\"dataChange\":true}}"};
+    assert_true(mini_table_make(&mini, ROOT, fields, 2, "[\"p\"]", lines, 2));
+    silt_scan *scan = scan_of(NULL);
+    const silt_scan_plan *plan = silt_scan_get_plan(scan);
+    assert_true(plan->has_row_sets);
+    assert_int_equal(plan->files[0].deleted->storage_type, 'p');
+    assert_string_equal(plan->files[0].deleted->path, "memory://t/a%20b.bin");
+    assert_int_equal(plan->files[0].deleted->offset, 4);
+    assert_int_equal(plan->files[0].deleted->cardinality, 2);
+    assert_int_equal(plan->files[0].base_row_id, 40);
+    assert_int_equal(plan->files[0].row_commit_version, 3);
+    assert_int_equal(plan->files[0].modified_ms, 7);
+    assert_null(plan->files[1].deleted);
+    assert_int_equal(plan->files[1].base_row_id, -1);
+    silt_scan_unref(scan);
+    scan = scan_of("p = 'C'");
+    assert_false(silt_scan_get_plan(scan)->has_row_sets);
+    silt_scan_unref(scan);
+    scan = scan_of("id = 5"); /* through the window of statistics */
+    assert_int_equal(silt_scan_get_plan(scan)->files[0].deleted->size_in_bytes, 30);
+    silt_scan_unref(scan);
+}
+
+static void descriptor_that_makes_no_sense_fails_with_its_file(void **state)
 {
     (void)state;
     static const char *const lines[] = {
         "{\"add\":{\"path\":\"a\",\"partitionValues\":{\"p\":\"B\"},\"size\":1,\"modificationTime\":1,\"dataChange\":true,"
-        "\"deletionVector\":{\"storageType\":\"i\",\"pathOrInlineDv\":\"x\",\"sizeInBytes\":1,\"cardinality\":1}}}"};
+        "\"deletionVector\":{\"storageType\":\"x\",\"pathOrInlineDv\":\"x\",\"sizeInBytes\":1,\"cardinality\":1}}}"};
     silt_scan *scan = NULL;
     assert_true(mini_table_make(&mini, ROOT, fields, 2, "[\"p\"]", lines, 1));
     assert_int_equal(mini_table_scan(&mini, ROOT, NULL, 0, NULL, &scan, &err), SILT_EUNSUPPORTED);
-    assert_non_null(strstr(err.message, "deletionVectors"));
+    assert_non_null(strstr(err.message, "deletion vector of file a"));
 }
 
 static void unreadable_partition_value_fails_with_file_and_column(void **state)
@@ -199,7 +229,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(member_that_is_true_in_every_file_left_is_answered, set_up, tear_down),
         cmocka_unit_test_setup_teardown(paths_are_decoded_once_and_absolute_ones_stand, set_up, tear_down),
         cmocka_unit_test_setup_teardown(file_in_a_store_of_another_kind_is_refused, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(deletion_vector_is_refused_by_the_name_of_its_feature, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(file_is_planned_with_its_vector_row_ids_and_time, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(descriptor_that_makes_no_sense_fails_with_its_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unreadable_partition_value_fails_with_file_and_column, set_up, tear_down),
         cmocka_unit_test_setup_teardown(partition_column_outside_the_schema_is_a_clean_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(windows_of_files_are_judged_without_losing_any, set_up, tear_down),
