@@ -104,6 +104,7 @@ struct sl_metadata {
     struct sl_str description;
     struct sl_str format_provider;
     struct sl_kv_list format_options;
+    struct sl_extra format_extra; /* members of format that silt does not know */
     struct sl_str schema_string;
     struct sl_str_list partition_columns;
     int64_t created_time; /* SL_NO_I64 if absent */
@@ -195,6 +196,10 @@ struct sl_action {
         struct sl_checkpoint_metadata checkpoint_metadata;
     } u;
 };
+
+/* Limits of one line; beyond them SILT_ELIMIT. */
+#define SL_ACTION_MAX_LINE ((size_t)256 * 1024 * 1024)
+#define SL_ACTION_MAX_MEMBERS ((size_t)100000) /* of one object, elements of one array */
 
 /*
  * One line of a commit. Text is copied into the arena. SILT_ECORRUPT names the action and the field. A required field that is

@@ -103,6 +103,7 @@ bool sl_metadata_copy(struct sl_arena *arena, const struct sl_metadata *src, str
                     copy_str(arena, src->description, &copy.description) &&
                     copy_str(arena, src->format_provider, &copy.format_provider) &&
                     copy_map(arena, src->format_options, &copy.format_options) &&
+                    copy_extra(arena, src->format_extra, &copy.format_extra) &&
                     copy_str(arena, src->schema_string, &copy.schema_string) &&
                     copy_list(arena, src->partition_columns, &copy.partition_columns) &&
                     copy_map(arena, src->configuration, &copy.configuration) &&

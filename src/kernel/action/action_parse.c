@@ -20,6 +20,14 @@ static silt_status wrong_kind(struct parser *p, const struct sl_shape *shape, co
     return sl_fail(p->err, SILT_ECORRUPT, NULL, "%s.%s is not %s", shape->name, member, expected);
 }
 
+static silt_status check_count(struct parser *p, const char *name, size_t n)
+{
+    if (n > SL_ACTION_MAX_MEMBERS) {
+        return sl_fail(p->err, SILT_ELIMIT, NULL, "%s has %zu members, more than %zu", name, n, SL_ACTION_MAX_MEMBERS);
+    }
+    return SILT_OK;
+}
+
 static silt_status copy_str(struct parser *p, struct sl_str from, struct sl_str *to)
 {
     *to = sl_arena_copy(p->arena, from);
@@ -64,6 +72,7 @@ static silt_status parse_map(struct parser *p, const struct sl_shape *shape, con
         return wrong_kind(p, shape, member->name, "an object");
     }
     const size_t n = sl_json_count(value);
+    SL_TRY(check_count(p, member->name, n));
     struct sl_kv *items = NULL;
     if (n > 0) {
         items = sl_arena_alloc_array(p->arena, n, sizeof(*items));
@@ -95,6 +104,7 @@ static silt_status parse_list(struct parser *p, const struct sl_shape *shape, co
         return wrong_kind(p, shape, member->name, "an array");
     }
     const size_t n = sl_json_count(value);
+    SL_TRY(check_count(p, member->name, n));
     struct sl_str *items = NULL;
     if (n > 0) {
         items = sl_arena_alloc_array(p->arena, n, sizeof(*items));
@@ -231,6 +241,7 @@ static silt_status parse_members(struct parser *p, const struct sl_shape *shape,
         return sl_fail(p->err, SILT_ECORRUPT, NULL, "%s is not an object", shape->name);
     }
     const size_t n = sl_json_count(object);
+    SL_TRY(check_count(p, shape->name, n));
     struct sl_json_iter iter = sl_json_iterate(object);
     struct sl_str key = {NULL, 0};
     const sl_json *value = NULL;
@@ -253,6 +264,16 @@ static silt_status parse_members(struct parser *p, const struct sl_shape *shape,
     return check_required(p, shape, seen);
 }
 
+/* A time or version that its writer put into quotes. */
+static void take_quoted_i64(const struct sl_member *member, const sl_json *value, void *body)
+{
+    struct sl_str text = {NULL, 0};
+    int64_t number = 0;
+    if (member->type == SL_MEMBER_I64 && sl_json_to_str(value, &text) && sl_str_to_i64(text, &number)) {
+        *(int64_t *)sl_member_at(body, member->offset) = number;
+    }
+}
+
 /* Free-form: what fits is picked out, what does not is left absent; only running out of memory fails. */
 static silt_status parse_commit_info(struct parser *p, const struct sl_shape *shape, const sl_json *object,
                                      struct sl_commit_info *info)
@@ -270,7 +291,8 @@ static silt_status parse_commit_info(struct parser *p, const struct sl_shape *sh
             continue;
         }
         status = parse_value(p, shape, member, value, info);
-        if (status == SILT_ECORRUPT) {
+        if (status == SILT_ECORRUPT || status == SILT_ELIMIT) {
+            take_quoted_i64(member, value, info);
             status = SILT_OK;
         }
     }
@@ -326,6 +348,9 @@ silt_status sl_action_parse(const silt_env *env, struct sl_arena *arena, struct 
                             silt_error *err)
 {
     *out = (struct sl_action){.kind = SL_ACTION_UNKNOWN};
+    if (line.len > SL_ACTION_MAX_LINE) {
+        return sl_fail(err, SILT_ELIMIT, NULL, "the line has %zu bytes, more than %zu", line.len, SL_ACTION_MAX_LINE);
+    }
     struct sl_json_doc *doc = NULL;
     SL_TRY(sl_json_parse(env, line, &doc, err));
     struct parser p = {.env = env, .arena = arena, .err = err};

@@ -11,19 +11,20 @@
 #define DETAIL SL_MEMBER_DETAIL
 #define JSON_ONLY SL_MEMBER_JSON_ONLY
 
-#define MEMBER(struct_name, json_name, kind, bits, field)                                              \
-    {                                                                                                  \
-        (json_name), SL_MEMBER_##kind, (bits), offsetof(struct struct_name, field), SL_NO_OFFSET, NULL \
+#define NAME(json_name) (json_name), sizeof(json_name) - 1
+#define MEMBER(struct_name, json_name, kind, bits, field)                                                  \
+    {                                                                                                      \
+        NAME(json_name), SL_MEMBER_##kind, (bits), offsetof(struct struct_name, field), SL_NO_OFFSET, NULL \
     }
 /* A member whose presence is told by a bool of its own. */
-#define MEMBER_HAS(struct_name, json_name, kind, bits, field)                       \
-    {                                                                               \
-        (json_name), SL_MEMBER_##kind, (bits), offsetof(struct struct_name, field), \
-            offsetof(struct struct_name, has_##field), NULL                         \
+#define MEMBER_HAS(struct_name, json_name, kind, bits, field)                           \
+    {                                                                                   \
+        NAME(json_name), SL_MEMBER_##kind, (bits), offsetof(struct struct_name, field), \
+            offsetof(struct struct_name, has_##field), NULL                             \
     }
-#define NESTED(json_name, kind, bits, at, shape)                           \
-    {                                                                      \
-        (json_name), SL_MEMBER_##kind, (bits), (at), SL_NO_OFFSET, (shape) \
+#define NESTED(json_name, kind, bits, at, shape)                               \
+    {                                                                          \
+        NAME(json_name), SL_MEMBER_##kind, (bits), (at), SL_NO_OFFSET, (shape) \
     }
 
 static const struct sl_member dv_members[] = {
@@ -33,8 +34,12 @@ static const struct sl_member dv_members[] = {
     MEMBER(sl_dv_descriptor, "sizeInBytes", SIZE, REQUIRED, size_in_bytes),
     MEMBER(sl_dv_descriptor, "cardinality", SIZE, REQUIRED, cardinality),
 };
-static const struct sl_shape dv_shape = {"deletionVector", SL_ACTION_UNKNOWN, dv_members, COUNT(dv_members),
-                                         offsetof(struct sl_dv_descriptor, extra)};
+static const struct sl_shape dv_shape = {"deletionVector",
+                                         SL_ACTION_UNKNOWN,
+                                         dv_members,
+                                         COUNT(dv_members),
+                                         offsetof(struct sl_dv_descriptor, extra),
+                                         sizeof(struct sl_dv_descriptor)};
 
 static const struct sl_member add_members[] = {
     MEMBER(sl_add, "path", STR, REQUIRED, path),
@@ -74,8 +79,12 @@ static const struct sl_member format_members[] = {
     MEMBER(sl_metadata, "provider", STR, REQUIRED, format_provider),
     MEMBER(sl_metadata, "options", MAP, 0, format_options),
 };
-static const struct sl_shape format_shape = {"format", SL_ACTION_UNKNOWN, format_members, COUNT(format_members),
-                                             SL_NO_OFFSET};
+static const struct sl_shape format_shape = {"format",
+                                             SL_ACTION_UNKNOWN,
+                                             format_members,
+                                             COUNT(format_members),
+                                             offsetof(struct sl_metadata, format_extra),
+                                             sizeof(struct sl_metadata)};
 
 /*
  * schemaString is required by the protocol, yet logs without one exist whose history can be told: its absence is
@@ -143,7 +152,12 @@ static const struct sl_member checkpoint_metadata_members[] = {
 };
 
 #define SHAPE(json_name, action_kind, table, struct_name) \
-    [action_kind] = {(json_name), (action_kind), (table), COUNT(table), offsetof(struct struct_name, extra)}
+    [action_kind] = {(json_name),                         \
+                     (action_kind),                       \
+                     (table),                             \
+                     COUNT(table),                        \
+                     offsetof(struct struct_name, extra), \
+                     sizeof(struct struct_name)}
 
 static const struct sl_shape shapes[] = {
     SHAPE("add", SL_ACTION_ADD, add_members, sl_add),
@@ -154,7 +168,7 @@ static const struct sl_shape shapes[] = {
     SHAPE("txn", SL_ACTION_APP_TXN, app_txn_members, sl_app_txn),
     SHAPE("domainMetadata", SL_ACTION_DOMAIN_METADATA, domain_members, sl_domain_metadata),
     [SL_ACTION_COMMIT_INFO] = {"commitInfo", SL_ACTION_COMMIT_INFO, commit_info_members, COUNT(commit_info_members),
-                               SL_NO_OFFSET},
+                               SL_NO_OFFSET, sizeof(struct sl_commit_info)},
     SHAPE("sidecar", SL_ACTION_SIDECAR, sidecar_members, sl_sidecar),
     SHAPE("checkpointMetadata", SL_ACTION_CHECKPOINT_METADATA, checkpoint_metadata_members, sl_checkpoint_metadata),
 };

@@ -32,6 +32,7 @@ struct sl_shape;
 
 struct sl_member {
     const char *name;
+    size_t name_len;
     enum sl_member_type type;
     unsigned flags;
     size_t offset;             /* within the action's struct; of a group: not used */
@@ -47,6 +48,7 @@ struct sl_shape {
     const struct sl_member *members;
     size_t n_members;    /* at most 32 */
     size_t extra_offset; /* of the struct sl_extra; SL_NO_OFFSET if there is none */
+    size_t size;         /* of the struct that the members lie in */
 };
 
 /* NULL for SL_ACTION_UNKNOWN. */

@@ -165,6 +165,40 @@ static void commit_info_is_free_form(void **state)
     assert_int_equal(parse(f, "{\"commitInfo\":7}"), SILT_OK);
 }
 
+static void a_quoted_number_of_commit_info_is_a_number(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(parse(f, "{\"commitInfo\":{\"timestamp\":\"1700000000000\",\"readVersion\":\"7\",\"x\":1e999}}"),
+                     SILT_OK);
+    assert_true(f->action.u.commit_info.timestamp == INT64_C(1700000000000));
+    assert_true(f->action.u.commit_info.read_version == 7);
+}
+
+static void what_format_holds_beside_what_is_known_is_kept(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(parse(f, "{\"metaData\":{\"id\":\"x\",\"format\":{\"version\":[1,{\"a\":12345678901234567890}],"
+                              "\"provider\":\"parquet\"},\"partitionColumns\":[]}}"),
+                     SILT_OK);
+    assert_int_equal(f->action.u.metadata.format_extra.n, 1);
+    assert_text(f->action.u.metadata.format_extra.items[0].value, "[1,{\"a\":12345678901234567890}]");
+}
+
+static void counts_are_limited(void **state)
+{
+    struct fixture *f = *state;
+    struct sl_buf line;
+    sl_buf_init(&line, &f->test.env);
+    sl_buf_put_c(&line, "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"a\"");
+    for (size_t i = 0; i < SL_ACTION_MAX_MEMBERS; i++) {
+        sl_buf_put_c(&line, ",\"\"");
+    }
+    sl_buf_put_c(&line, "]}}");
+    assert_int_equal(parse(f, sl_buf_cstr(&line)), SILT_ELIMIT);
+    assert_non_null(strstr(f->err.message, "readerFeatures has 100001 members"));
+    sl_buf_release(&line);
+}
+
 static void torn_lines_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -177,10 +211,17 @@ static void torn_lines_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(an_add_is_read_whole),           TEST(absent_members_are_absent),
-        TEST(scalars_serve_as_texts_in_maps), TEST(a_wrong_or_missing_member_is_named),
-        TEST(a_line_holds_one_action),        TEST(unknown_actions_are_passed_over),
-        TEST(commit_info_is_free_form),       TEST(torn_lines_are_refused),
+        TEST(an_add_is_read_whole),
+        TEST(absent_members_are_absent),
+        TEST(scalars_serve_as_texts_in_maps),
+        TEST(a_wrong_or_missing_member_is_named),
+        TEST(a_line_holds_one_action),
+        TEST(unknown_actions_are_passed_over),
+        TEST(commit_info_is_free_form),
+        TEST(torn_lines_are_refused),
+        TEST(a_quoted_number_of_commit_info_is_a_number),
+        TEST(what_format_holds_beside_what_is_known_is_kept),
+        TEST(counts_are_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
