@@ -66,8 +66,10 @@ SILT_API const silt_scan_plan *silt_scan_get_plan(const silt_scan *scan);
 SILT_API const silt_expr *silt_scan_remaining_filter(const silt_scan *scan);
 
 /*
- * The surviving files: path (utf8, absolute), size (int64), modificationTime (int64, ms), partitionValues
- * (map<utf8, utf8>, logical names), stats (utf8, nullable). The stream holds the scan.
+ * The surviving files: path (utf8, absolute), size (int64), modificationTime (int64, ms), partitionValues (map<utf8, utf8>, logical
+ * names), stats (utf8, nullable, as in the log: physical names), deletionVector (nullable struct of the members of silt_deletion_vector:
+ * storageType, path, inlineData, offset, sizeInBytes, cardinality), baseRowId and defaultRowCommitVersion (int64, nullable), tags
+ * (map<utf8, utf8>, nullable). The stream holds the scan. Columns may come after these in later versions: find them by name.
  */
 SILT_API SILT_NODISCARD silt_status silt_scan_files(silt_scan *scan, const silt_call *call,
                                                     struct ArrowArrayStream *out, silt_error *err);

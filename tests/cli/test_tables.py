@@ -173,7 +173,8 @@ class Tables(cli_support.CliTest):
 
     def test_files_lists_live_files_and_prunes_by_condition(self):
         rows = self.rows("files", "rides")
-        self.assertEqual(list(rows[0]), ["path", "size", "modificationTime", "partitionValues", "stats"])
+        self.assertEqual(list(rows[0]), ["path", "size", "modificationTime", "partitionValues", "stats",
+                                         "deletionVector", "baseRowId", "defaultRowCommitVersion", "tags"])
         self.assertEqual(sorted(row["partitionValues"]["city"] for row in rows), ["Bergen", "Oslo", "Oslo"])
         for row in rows:
             self.assertEqual(os.path.getsize(row["path"]), row["size"])

@@ -10,6 +10,7 @@
 
 #include "base/arrow.h"
 #include "base/error.h"
+#include "kernel/dv/dv.h"
 
 #define BATCH_ROWS 8192
 
@@ -18,7 +19,11 @@ enum {
     COLUMN_SIZE,
     COLUMN_TIME,
     COLUMN_PARTITION,
-    COLUMN_STATS
+    COLUMN_STATS,
+    COLUMN_DELETED,
+    COLUMN_BASE_ROW_ID,
+    COLUMN_ROW_COMMIT_VERSION,
+    COLUMN_TAGS
 };
 
 struct lister {
@@ -36,12 +41,27 @@ static silt_status make_schema(const silt_env *env, struct ArrowSchema *out, sil
     static const struct silt_type text = {.kind = SILT_TYPE_STRING};
     static const struct silt_type number = {.kind = SILT_TYPE_LONG};
     static const struct silt_type map = {.kind = SILT_TYPE_MAP, .key = &text, .element = &text, .contains_null = true};
+    struct silt_field vector_fields[] = {
+        {.name = SL_STR("storageType"), .type = &text},
+        {.name = SL_STR("path"), .type = &text, .nullable = true},
+        {.name = SL_STR("inlineData"), .type = &text, .nullable = true},
+        {.name = SL_STR("offset"), .type = &number},
+        {.name = SL_STR("sizeInBytes"), .type = &number},
+        {.name = SL_STR("cardinality"), .type = &number},
+    };
+    const struct silt_type vector = {.kind = SILT_TYPE_STRUCT,
+                                     .fields = vector_fields,
+                                     .n_fields = sizeof(vector_fields) / sizeof(vector_fields[0])};
     const struct silt_field fields[] = {
         {.name = SL_STR("path"), .type = &text},
         {.name = SL_STR("size"), .type = &number},
         {.name = SL_STR("modificationTime"), .type = &number},
         {.name = SL_STR("partitionValues"), .type = &map},
         {.name = SL_STR("stats"), .type = &text, .nullable = true},
+        {.name = SL_STR("deletionVector"), .type = &vector, .nullable = true},
+        {.name = SL_STR("baseRowId"), .type = &number, .nullable = true},
+        {.name = SL_STR("defaultRowCommitVersion"), .type = &number, .nullable = true},
+        {.name = SL_STR("tags"), .type = &map, .nullable = true},
     };
     silt_schema *schema = NULL;
     SL_TRY(sl_schema_from_fields(env, fields, sizeof(fields) / sizeof(fields[0]), &schema, err));
@@ -69,6 +89,44 @@ static silt_status append_partition_values(const silt_scan *scan, struct sl_arro
     return sl_arrow_append_nested(map, err);
 }
 
+static silt_status append_optional(struct sl_arrow_builder *builder, int64_t value, silt_error *err)
+{
+    return value != SL_NO_I64 ? sl_arrow_append_i64(builder, value, err) : sl_arrow_append_null(builder, err);
+}
+
+static silt_status append_vector(struct lister *lister, struct sl_arrow_builder *builder, const struct sl_add *add,
+                                 silt_error *err)
+{
+    if (add->deletion_vector == NULL) {
+        return sl_arrow_append_null(builder, err);
+    }
+    silt_deletion_vector vector;
+    SL_TRY(
+        sl_dv_resolve(&lister->scratch, sl_snapshot_root(lister->scan->snapshot), add->deletion_vector, &vector, err));
+    const struct sl_str type = sl_str_make(&vector.storage_type, 1);
+    SL_TRY(sl_arrow_append_bytes(sl_arrow_builder_child(builder, 0), type, err));
+    SL_TRY(append_text(sl_arrow_builder_child(builder, 1), sl_str_from(vector.path), err));
+    SL_TRY(append_text(sl_arrow_builder_child(builder, 2), sl_str_from(vector.inline_data), err));
+    SL_TRY(sl_arrow_append_i64(sl_arrow_builder_child(builder, 3), vector.offset, err));
+    SL_TRY(sl_arrow_append_i64(sl_arrow_builder_child(builder, 4), vector.size_in_bytes, err));
+    SL_TRY(sl_arrow_append_i64(sl_arrow_builder_child(builder, 5), vector.cardinality, err));
+    return sl_arrow_append_nested(builder, err);
+}
+
+static silt_status append_tags(struct sl_arrow_builder *map, const struct sl_add *add, silt_error *err)
+{
+    if (!add->has_tags) {
+        return sl_arrow_append_null(map, err);
+    }
+    struct sl_arrow_builder *entry = sl_arrow_builder_child(map, 0);
+    for (size_t i = 0; i < add->tags.n; i++) {
+        SL_TRY(sl_arrow_append_bytes(sl_arrow_builder_child(entry, 0), add->tags.items[i].key, err));
+        SL_TRY(append_text(sl_arrow_builder_child(entry, 1), add->tags.items[i].value, err));
+        SL_TRY(sl_arrow_append_nested(entry, err));
+    }
+    return sl_arrow_append_nested(map, err);
+}
+
 static silt_status append_file(struct lister *lister, const struct sl_add *add, silt_error *err)
 {
     struct sl_arrow_builder *row = lister->builder;
@@ -80,6 +138,11 @@ static silt_status append_file(struct lister *lister, const struct sl_add *add, 
     SL_TRY(append_partition_values(lister->scan, sl_arrow_builder_child(row, COLUMN_PARTITION), &add->partition_values,
                                    err));
     SL_TRY(append_text(sl_arrow_builder_child(row, COLUMN_STATS), add->stats, err));
+    SL_TRY(append_vector(lister, sl_arrow_builder_child(row, COLUMN_DELETED), add, err));
+    SL_TRY(append_optional(sl_arrow_builder_child(row, COLUMN_BASE_ROW_ID), add->base_row_id, err));
+    SL_TRY(
+        append_optional(sl_arrow_builder_child(row, COLUMN_ROW_COMMIT_VERSION), add->default_row_commit_version, err));
+    SL_TRY(append_tags(sl_arrow_builder_child(row, COLUMN_TAGS), add, err));
     return sl_arrow_append_nested(row, err);
 }
 
@@ -119,7 +182,7 @@ static silt_status list_files(struct lister *lister, const silt_call *call, silt
     SL_TRY(make_schema(lister->scan->env, &lister->schema, err));
     SL_TRY(sl_arrow_builder_new(lister->scan->env, &lister->schema, &lister->builder, err));
     if (lister->scan->ordinals.len > 0) {
-        SL_TRY(sl_snapshot_each_file(lister->scan->snapshot, call, SL_FILES_STATS, visit_file, lister, err));
+        SL_TRY(sl_snapshot_each_file(lister->scan->snapshot, call, SL_FILES_ALL, visit_file, lister, err));
     }
     return finish_batch(lister, err);
 }

@@ -21,7 +21,7 @@ struct reader {
     const silt_env *env;
     silt_scan *scan;
     struct ArrowArrayStream rows; /* of the plan's columns, filtered */
-    bool drops;                   /* there are columns to drop */
+    bool drops;                   /* there are columns to drop, or fields of "_metadata" */
 };
 
 static void close_reader(void *ctx)
@@ -41,6 +41,19 @@ static silt_status reader_schema(void *ctx, struct ArrowSchema *out, silt_error 
     return sl_arrow_stream_schema(&reader->rows, out, err);
 }
 
+/* Leaves only those fields of "_metadata" that were asked for; the struct itself is never null. */
+static silt_status narrow_metadata(const struct reader *reader, struct ArrowArray *batch, silt_error *err)
+{
+    const silt_scan *scan = reader->scan;
+    if (scan->metadata_column >= scan->n_projected) {
+        return SILT_OK;
+    }
+    struct ArrowArray whole = {0};
+    sl_arrow_array_move(&whole, batch->children[scan->metadata_column]);
+    return sl_batch_keep_first(reader->env, &whole, scan->n_metadata_projected, batch->children[scan->metadata_column],
+                               err);
+}
+
 static silt_status reader_next(void *ctx, struct ArrowArray *out, silt_error *err)
 {
     struct reader *reader = ctx;
@@ -55,7 +68,12 @@ static silt_status reader_next(void *ctx, struct ArrowArray *out, silt_error *er
         sl_arrow_array_move(out, &batch);
         return SILT_OK;
     }
-    return sl_batch_keep_first(reader->env, &batch, reader->scan->n_projected, out, err);
+    SL_TRY(sl_batch_keep_first(reader->env, &batch, reader->scan->n_projected, out, err));
+    const silt_status status = narrow_metadata(reader, out, err);
+    if (status != SILT_OK) {
+        sl_arrow_array_release(out);
+    }
+    return status;
 }
 
 /* Columns of a stream whose schema we replace must be what that schema says. */
@@ -121,7 +139,7 @@ silt_status silt_scan_read(silt_scan *scan, const silt_call *call, struct ArrowA
     }
     reader->env = scan->env;
     reader->scan = silt_scan_ref(scan);
-    reader->drops = scan->n_projected < scan->plan_schema->root.n_fields;
+    reader->drops = scan->schema != scan->plan_schema;
     silt_status status = filtered_rows(scan, call, &reader->rows, err);
     if (status == SILT_OK && reader->drops) {
         status = check_layout(&reader->rows, scan->plan_schema, err);

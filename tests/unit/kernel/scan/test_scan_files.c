@@ -58,7 +58,8 @@ static void survivors_are_listed_with_statistics_even_if_planning_needed_none(vo
     assert_true(mini_table_make(&mini, ROOT, fields, 3, "[\"P\",\"q\"]", lines, 3));
     files_of("p = 'x'", &files);
     assert_int_equal(mini_rows_text(&files, text, sizeof(text)), 1);
-    assert_string_equal(text, ROOT "/a,5,7,<+m>,{\"numRecords\":1};" ROOT "/c,7,9,<+m>,{\"numRecords\":3};");
+    assert_string_equal(text, ROOT "/a,5,7,<+m>,{\"numRecords\":1},<+s>,null,null,<+m>;" ROOT
+                                   "/c,7,9,<+m>,{\"numRecords\":3},<+s>,null,null,<+m>;");
 }
 
 static void partition_values_come_under_their_logical_names_and_empty_is_null(void **state)
@@ -85,6 +86,46 @@ static void partition_values_come_under_their_logical_names_and_empty_is_null(vo
     assert_true(sl_str_eq_c(sl_value_get_str(&cell), "x y"));
     assert_true(sl_value_from_arrow(entry->children[1], map->children[0]->children[1], 1, &cell));
     assert_true(cell.is_null);
+    batch.release(&batch);
+    schema.release(&schema);
+    files.release(&files);
+}
+
+static silt_value cell_of(const struct ArrowSchema *schema, const struct ArrowArray *batch, int column, int member)
+{
+    silt_value cell;
+    const struct ArrowSchema *type = schema->children[column];
+    const struct ArrowArray *array = batch->children[column];
+    if (member >= 0) {
+        type = type->children[member];
+        array = array->children[member];
+    }
+    assert_true(sl_value_from_arrow(type, array, 0, &cell));
+    return cell;
+}
+
+static void vector_row_ids_and_tags_are_listed(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "{\"add\":{\"path\":\"a\",\"partitionValues\":{},\"size\":5,\"modificationTime\":7,\"dataChange\":true,"
+        "\"baseRowId\":11,\"defaultRowCommitVersion\":2,\"tags\":{\"k\":\"v\"},\"deletionVector\":{\"storageType\":\"p\","
+        "\"pathOrInlineDv\":\"memory://t/v%20w.bin\",\"offset\":1,\"sizeInBytes\":34,\"cardinality\":3}}}"};
+    struct ArrowArrayStream files;
+    struct ArrowSchema schema;
+    struct ArrowArray batch;
+    bool done = false;
+    assert_true(mini_table_make(&mini, ROOT, fields, 3, "[\"P\",\"q\"]", lines, 1));
+    files_of(NULL, &files);
+    assert_int_equal(sl_arrow_stream_schema(&files, &schema, &err), SILT_OK);
+    assert_int_equal(sl_arrow_stream_next(&files, &batch, &done, &err), SILT_OK);
+    silt_value cell = cell_of(&schema, &batch, 5, 1);
+    assert_true(sl_str_eq_c(sl_value_get_str(&cell), "memory://t/v w.bin"));
+    assert_true(cell_of(&schema, &batch, 5, 2).is_null);
+    assert_int_equal(cell_of(&schema, &batch, 5, 5).as.i64, 3);
+    assert_int_equal(cell_of(&schema, &batch, 6, -1).as.i64, 11);
+    assert_int_equal(cell_of(&schema, &batch, 7, -1).as.i64, 2);
+    assert_int_equal(((const int32_t *)batch.children[8]->buffers[1])[1], 1);
     batch.release(&batch);
     schema.release(&schema);
     files.release(&files);
@@ -132,6 +173,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(partition_values_come_under_their_logical_names_and_empty_is_null, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(vector_row_ids_and_tags_are_listed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_files_come_in_several_batches, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_survivors_give_an_empty_stream_with_a_schema, set_up, tear_down),
     };
