@@ -12,6 +12,7 @@
 #include "kernel/dv/dv.h"
 #include "kernel/engine/engine.h"
 #include "kernel/scan/data_skip.h"
+#include "kernel/scan/plan_path.h"
 
 /* A window is judged when it has this many files or this much text. */
 #define WINDOW_FILES 16384
@@ -19,8 +20,6 @@
 
 /* How often, in files, planning looks at the call. */
 #define CHECK_EVERY 1024
-
-#define LOCAL_PATH_SIZE 8192
 
 /* A file that waits for its statistics to be judged. Text is in the window's arena. */
 struct pending {
@@ -37,76 +36,32 @@ struct planner {
     silt_scan *scan;
     const silt_call *call;
     silt_engine *engine;
-    silt_storage *storage;
     bool *answered;
     bool wants_stats;
-    bool no_local_paths; /* the store said so */
     int64_t seen;
     struct sl_partition_pruner pruner;
     struct sl_arena window;
     struct sl_vec pending; /* struct pending */
     struct sl_vec skips;   /* struct sl_skip_file, one for each pending */
     size_t window_bytes;
-    char local[LOCAL_PATH_SIZE];
+    struct sl_plan_paths paths;
 };
 
 /* ---- keeping a file ---- */
-
-/* A log may name files elsewhere (PROTOCOL: absolute paths); the plan has one store to read them from. */
-static silt_status check_store(struct planner *p, const char *path, silt_error *err)
-{
-    silt_storage *storage = NULL;
-    SL_TRY(sl_engine_storage(p->engine, path, &storage, err));
-    if (storage != p->storage) {
-        silt_status status = sl_fail(err, SILT_EUNSUPPORTED, NULL,
-                                     "file %s is in another store than its table, which is not supported", path);
-        sl_error_path(err, path);
-        return status;
-    }
-    return SILT_OK;
-}
-
-static silt_status find_local_path(struct planner *p, const char *path, const char **out, silt_error *err)
-{
-    *out = NULL;
-    if (p->no_local_paths) {
-        return SILT_OK;
-    }
-    silt_error found = SILT_ERROR_INIT;
-    silt_status status = silt_storage_local_path(p->storage, path, p->local, sizeof(p->local), &found);
-    if (status == SILT_EUNSUPPORTED) {
-        p->no_local_paths = true;
-        return SILT_OK;
-    }
-    if (status != SILT_OK) {
-        if (err != NULL) {
-            *err = found;
-        }
-        return status;
-    }
-    struct sl_str local = sl_str_from(p->local);
-    *out = sl_str_eq(local, sl_str_from(path)) ? path : sl_arena_strdup(&p->scan->arena, local);
-    return *out != NULL ? SILT_OK : sl_fail_nomem(err);
-}
 
 static silt_status keep_file(struct planner *p, const struct pending *file, const struct sl_partition_tuple *tuple,
                              silt_error *err)
 {
     silt_scan *scan = p->scan;
-    struct sl_str path = {0};
-    SL_TRY(sl_snapshot_file_path(scan->snapshot, &scan->arena, file->path, &path, err));
-    if (!sl_str_starts_with(path, sl_snapshot_root(scan->snapshot))) {
-        SL_TRY(check_store(p, path.ptr, err));
-    }
-    const char *local = NULL;
-    SL_TRY(find_local_path(p, path.ptr, &local, err));
+    silt_plan_file found = {0};
+    SL_TRY(sl_plan_paths_find(&p->paths, file->path, &found, err));
     silt_plan_file *kept = sl_vec_push(&scan->files);
     int64_t *ordinal = kept != NULL ? sl_vec_push(&scan->ordinals) : NULL;
     if (ordinal == NULL) {
         return sl_fail_nomem(err);
     }
-    *kept = (silt_plan_file){.path = path.ptr,
-                             .local_path = local,
+    *kept = (silt_plan_file){.path = found.path,
+                             .local_path = found.local_path,
                              .size_bytes = file->size,
                              .modified_ms = file->modified_ms,
                              .partition_values = tuple->values,
@@ -252,7 +207,7 @@ silt_status sl_scan_plan_files(silt_scan *scan, const silt_call *call, const str
     p->scan = scan;
     p->call = call;
     p->engine = sl_snapshot_engine(scan->snapshot);
-    p->storage = sl_snapshot_storage(scan->snapshot);
+    sl_plan_paths_init(&p->paths, scan->snapshot, &scan->arena);
     p->answered = answered;
     p->wants_stats = uses_data(&scan->facts);
     sl_partition_pruner_init(&p->pruner, &scan->arena, &scan->facts);
