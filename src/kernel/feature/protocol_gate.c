@@ -49,17 +49,21 @@ static void find_known(struct obstacles *found, sl_feature_set active, const str
 }
 
 /*
- * A mode of column mapping decides how the columns of every file are found, and other engines go by the property alone. Read by logical
- * names, a table that has the mode without the protocol for it would show nulls where there are values.
+ * A mode of column mapping decides how the columns of every file are found, and other engines go by the property alone. PROTOCOL: it
+ * counts only where the protocol has the feature. Whoever is right, one of the two would show nulls where there are values.
  */
-static void find_unannounced_mapping(struct obstacles *found, sl_feature_set active, const struct sl_metadata *metadata,
-                                     const silt_schema *schema)
+static silt_status check_mapping_announced(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                                           const silt_schema *schema, silt_error *err)
 {
     const size_t index = sl_feature_index(SL_STR("columnMapping"));
     char detail[SL_FEATURE_DETAIL_SIZE];
-    if (((active >> index) & 1) == 0 && sl_feature_in_use(index, &metadata->configuration, schema, detail)) {
-        add_obstacle(found, SL_STR("columnMapping"), detail);
+    if (((sl_feature_active(protocol, false) >> index) & 1) != 0 ||
+        !sl_feature_in_use(index, &metadata->configuration, schema, detail)) {
+        return SILT_OK;
     }
+    return sl_fail(err, SILT_EUNSUPPORTED, "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
+                   "table feature columnMapping is in use (%s), but the protocol of the table does not list it",
+                   detail);
 }
 
 static void find_unknown(struct obstacles *found, const struct sl_str_list *names)
@@ -96,9 +100,9 @@ silt_status sl_gate_read(const struct sl_protocol *protocol, const struct sl_met
     struct obstacles found = {.n = 0};
     const sl_feature_set active = sl_feature_active(protocol, false);
     find_known(&found, active, metadata, schema, false);
-    find_unannounced_mapping(&found, active, metadata, schema);
     find_unknown(&found, &protocol->reader_features);
-    return judge(&found, false, err);
+    SL_TRY(judge(&found, false, err));
+    return check_mapping_announced(protocol, metadata, schema, err);
 }
 
 silt_status sl_gate_write(const struct sl_protocol *protocol, const struct sl_metadata *metadata,

@@ -30,6 +30,69 @@ static void known_features_are_found_by_exact_name(void **state)
     assert_false(sl_feature_find(SL_STR("rowTracking"))->reader_writer);
 }
 
+/* Every feature of the protocol, of its proposals, of Delta Spark and of Delta Kernel, and what it asks of readers. */
+static void every_published_feature_is_known_by_name(void **state)
+{
+    (void)state;
+    static const char *const of_writers[] = {"appendOnly",
+                                             "invariants",
+                                             "checkConstraints",
+                                             "changeDataFeed",
+                                             "generatedColumns",
+                                             "identityColumns",
+                                             "allowColumnDefaults",
+                                             "domainMetadata",
+                                             "clustering",
+                                             "inCommitTimestamp",
+                                             "icebergCompatV1",
+                                             "icebergCompatV2",
+                                             "icebergCompatV3",
+                                             "rowTracking",
+                                             "materializePartitionColumns",
+                                             "checkpointProtection",
+                                             "coordinatedCommits-preview",
+                                             "redirectWriterOnly-preview",
+                                             "collations",
+                                             "collations-preview",
+                                             "columnMappingUsageTracking",
+                                             "icebergWriterCompatV1",
+                                             "icebergWriterCompatV3"};
+    static const char *const of_both[] = {"columnMapping",
+                                          "timestampNtz",
+                                          "vacuumProtocolCheck",
+                                          "variantType",
+                                          "variantType-preview",
+                                          "variantShredding",
+                                          "variantShredding-preview",
+                                          "deletionVectors",
+                                          "typeWidening",
+                                          "typeWidening-preview",
+                                          "v2Checkpoint",
+                                          "catalogManaged",
+                                          "catalogOwned-preview",
+                                          "redirectReaderWriter-preview",
+                                          "geospatial",
+                                          "geospatial-dev",
+                                          "adaptiveMetadata-preview",
+                                          "adaptiveMetadata",
+                                          "timestampNanos"};
+    const size_t n_writers = sizeof(of_writers) / sizeof(of_writers[0]);
+    const size_t n_both = sizeof(of_both) / sizeof(of_both[0]);
+    for (size_t i = 0; i < n_writers; i++) {
+        const struct sl_feature *feature = sl_feature_find(sl_str_from(of_writers[i]));
+        if (feature == NULL || feature->reader_writer || feature->read != SL_FEATURE_IGNORABLE) {
+            fail_msg("%s", of_writers[i]);
+        }
+    }
+    for (size_t i = 0; i < n_both; i++) {
+        const struct sl_feature *feature = sl_feature_find(sl_str_from(of_both[i]));
+        if (feature == NULL || !feature->reader_writer || feature->read == SL_FEATURE_IGNORABLE) {
+            fail_msg("%s", of_both[i]);
+        }
+    }
+    assert_int_equal(n_writers + n_both, sl_feature_count());
+}
+
 static void legacy_versions_imply_their_features(void **state)
 {
     (void)state;
@@ -104,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_features_are_found_by_exact_name),
+        cmocka_unit_test(every_published_feature_is_known_by_name),
         cmocka_unit_test(legacy_versions_imply_their_features),
         cmocka_unit_test(writer_version_7_implies_nothing),
         cmocka_unit_test(protocol_with_wrong_lists_is_refused),

@@ -93,7 +93,7 @@ static void column_mapping_without_its_protocol_is_refused_all_the_same(void **s
     const struct sl_protocol p = {.min_reader_version = 1, .min_writer_version = 2};
     const struct verdict v = judge(&p, plain_schema, "delta.columnMapping.mode", "name");
     assert_int_equal(v.read, SILT_EUNSUPPORTED);
-    assert_non_null(strstr(v.err.message, "columnMapping (table property delta.columnMapping.mode)"));
+    assert_non_null(strstr(v.err.message, "columnMapping is in use (table property delta.columnMapping.mode)"));
     assert_int_equal(judge(&p, plain_schema, "delta.columnMapping.mode", "none").read, SILT_OK);
 }
 
