@@ -12,7 +12,8 @@
 enum sl_feature_support {
     SL_FEATURE_REFUSED,   /* known by name, not built: refused */
     SL_FEATURE_IGNORABLE, /* nothing to do for this side */
-    SL_FEATURE_SUPPORTED
+    SL_FEATURE_SUPPORTED,
+    SL_FEATURE_BY_CATALOG /* supported for tables that were opened through their catalog, else refused */
 };
 
 struct sl_feature {
@@ -37,6 +38,9 @@ silt_status sl_protocol_validate(const struct sl_protocol *protocol, silt_error 
  */
 silt_status sl_gate_read(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
                          const silt_schema *schema, silt_error *err);
+/* The same for a table that was opened through its catalog (silt_table_for_catalog). */
+silt_status sl_gate_read_by_catalog(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                                    const silt_schema *schema, silt_error *err);
 silt_status sl_gate_write(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
                           const silt_schema *schema, silt_error *err);
 

@@ -15,6 +15,14 @@ struct obstacles {
     char text[560];
     size_t len;
     size_t n;
+    size_t n_by_catalog; /* of them, those that opening through a catalog would lift */
+};
+
+/* For what a protocol is judged. */
+enum use {
+    READ_BY_PATH,
+    READ_BY_CATALOG,
+    WRITE
 };
 
 static void add_obstacle(struct obstacles *found, struct sl_str name, const char *detail)
@@ -31,19 +39,25 @@ static void add_obstacle(struct obstacles *found, struct sl_str name, const char
     found->n++;
 }
 
+static bool is_refused(const struct sl_feature *feature, enum use use)
+{
+    const enum sl_feature_support support = use == WRITE ? feature->write : feature->read;
+    return support == SL_FEATURE_REFUSED || (support == SL_FEATURE_BY_CATALOG && use != READ_BY_CATALOG);
+}
+
 static void find_known(struct obstacles *found, sl_feature_set active, const struct sl_metadata *metadata,
-                       const silt_schema *schema, bool for_writing)
+                       const silt_schema *schema, enum use use)
 {
     for (size_t i = 0; i < sl_feature_count(); i++) {
         const struct sl_feature *feature = sl_feature_at(i);
-        const enum sl_feature_support support = for_writing ? feature->write : feature->read;
-        if (((active >> i) & 1) == 0 || support != SL_FEATURE_REFUSED) {
+        if (((active >> i) & 1) == 0 || !is_refused(feature, use)) {
             continue;
         }
         char detail[SL_FEATURE_DETAIL_SIZE];
         const bool used = sl_feature_in_use(i, &metadata->configuration, schema, detail);
         if (used || !sl_feature_unused_is_free(i)) {
             add_obstacle(found, sl_str_from(feature->name), detail);
+            found->n_by_catalog += !is_refused(feature, READ_BY_CATALOG) && use == READ_BY_PATH ? 1 : 0;
         }
     }
 }
@@ -85,13 +99,17 @@ static silt_status judge(const struct obstacles *found, bool for_writing, silt_e
         for_writing ? "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE" : "DELTA_UNSUPPORTED_FEATURES_FOR_READ",
         "table uses %s that silt does not support for %s: %s", found->n == 1 ? "a feature" : "features",
         for_writing ? "writing" : "reading", found->text);
+    if (found->n_by_catalog == found->n) {
+        sl_error_hint(err, "the table is managed by a catalog: open it through that, not by its path");
+        return status;
+    }
     sl_error_hint(err, "use an engine that supports %s, or drop %s from the table there", found->n == 1 ? "it" : "them",
                   found->n == 1 ? "it" : "them");
     return status;
 }
 
-silt_status sl_gate_read(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
-                         const silt_schema *schema, silt_error *err)
+static silt_status gate_read(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                             const silt_schema *schema, enum use use, silt_error *err)
 {
     if (schema == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "no schema given to judge whether the table can be used");
@@ -99,23 +117,36 @@ silt_status sl_gate_read(const struct sl_protocol *protocol, const struct sl_met
     SL_TRY(sl_protocol_validate(protocol, err));
     struct obstacles found = {.n = 0};
     const sl_feature_set active = sl_feature_active(protocol, false);
-    find_known(&found, active, metadata, schema, false);
+    find_known(&found, active, metadata, schema, use);
     find_unknown(&found, &protocol->reader_features);
     SL_TRY(judge(&found, false, err));
     return check_mapping_announced(protocol, metadata, schema, err);
 }
 
+silt_status sl_gate_read(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                         const silt_schema *schema, silt_error *err)
+{
+    return gate_read(protocol, metadata, schema, READ_BY_PATH, err);
+}
+
+silt_status sl_gate_read_by_catalog(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                                    const silt_schema *schema, silt_error *err)
+{
+    return gate_read(protocol, metadata, schema, READ_BY_CATALOG, err);
+}
+
 silt_status sl_gate_write(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
                           const silt_schema *schema, silt_error *err)
 {
-    SL_TRY(sl_gate_read(protocol, metadata, schema, err)); /* a writer reads the table first */
+    /* A writer reads the table first; what only a catalog lifts, its own list of features refuses. */
+    SL_TRY(sl_gate_read_by_catalog(protocol, metadata, schema, err));
     if (protocol->min_writer_version > 7) {
         return sl_fail(err, SILT_EUNSUPPORTED, "DELTA_INVALID_PROTOCOL_VERSION",
                        "table needs writer version %lld; silt knows writer versions 1 to 7",
                        (long long)protocol->min_writer_version);
     }
     struct obstacles found = {.n = 0};
-    find_known(&found, sl_feature_active(protocol, true), metadata, schema, true);
+    find_known(&found, sl_feature_active(protocol, true), metadata, schema, WRITE);
     find_unknown(&found, &protocol->writer_features);
     return judge(&found, true, err);
 }
