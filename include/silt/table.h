@@ -6,6 +6,7 @@
 #ifndef SILT_TABLE_H
 #define SILT_TABLE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "silt/engine.h"
@@ -26,6 +27,41 @@ typedef struct silt_table silt_table;
  */
 SILT_API SILT_NODISCARD silt_status silt_table_for_path(silt_engine *engine, const char *uri, silt_table **out,
                                                         silt_error *err);
+
+/* A ratified commit that a catalog holds (PROTOCOL.md "Catalog-managed tables", "Terminology: Commits"). */
+typedef struct silt_catalog_commit {
+    uint32_t size;
+    int64_t version;
+    /*
+     * Of a staged commit: the name of its file within `_delta_log/_staged_commits`, "<version>.<uuid>.json". NULL for an inline
+     * commit.
+     */
+    const char *staged_name;
+    int64_t size_bytes;  /* of the staged file */
+    int64_t modified_ms; /* when it was committed, milliseconds since the epoch; its in-commit timestamp goes first */
+    const char *content; /* of an inline commit: the bytes that its file would have; copied */
+    size_t content_len;
+} silt_catalog_commit;
+
+/* What a catalog says of a table. */
+typedef struct silt_catalog_state {
+    uint32_t size;
+    int64_t latest_version; /* ratified last: nothing newer is looked at */
+    const silt_catalog_commit
+        *commits; /* those that it still holds, ascending and without gaps; may be published too */
+    size_t n_commits;
+} silt_catalog_state;
+
+/*
+ * A table as its catalog describes it at this moment: commits of the catalog stand before published ones of the same version, and nothing
+ * after its latest version counts. The only way to open tables with the feature catalogManaged (or catalogOwned-preview), which are
+ * refused when they are opened by their bare path. For a newer state, open the table again. Everything is copied.
+ * SILT_EINVALID for a state that cannot be.
+ */
+SILT_API SILT_NODISCARD silt_status silt_table_for_catalog(silt_engine *engine, const char *uri,
+                                                           const silt_catalog_state *state, silt_table **out,
+                                                           silt_error *err);
+
 SILT_API silt_table *silt_table_ref(silt_table *table);           /* the same object; pair it with an unref */
 SILT_API void silt_table_unref(silt_table *table);                /* NULL is legal */
 SILT_API const char *silt_table_uri(const silt_table *table);     /* absolute, without a trailing slash */

@@ -12,6 +12,7 @@
 #include "silt/engine.h"
 
 #define SL_LOG_DIR "_delta_log"
+#define SL_LOG_STAGED_DIR "_staged_commits" /* within it */
 
 enum sl_log_file_kind {
     SL_LOG_COMMIT,          /* N.json */
@@ -37,6 +38,8 @@ struct sl_log_file {
 
 /* Only the exact forms of the protocol count; all else is SL_LOG_OTHER. Name is borrowed. */
 struct sl_log_file sl_log_name_parse(struct sl_str name);
+/* "<version>.<uuid>.json", the name of a staged commit of that version. */
+bool sl_log_is_staged_name(struct sl_str name, int64_t version);
 /* "<root>/_delta_log/%020d.json" */
 struct sl_str sl_log_commit_path(struct sl_arena *arena, struct sl_str root, int64_t version);
 struct sl_str sl_log_path(struct sl_arena *arena, struct sl_str root, struct sl_str name);

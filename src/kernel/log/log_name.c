@@ -124,6 +124,14 @@ struct sl_log_file sl_log_name_parse(struct sl_str name)
     return file;
 }
 
+bool sl_log_is_staged_name(struct sl_str name, int64_t version)
+{
+    struct sl_str rest = name;
+    int64_t number = 0;
+    return take_number(&rest, VERSION_DIGITS, &number) && number == version && take_text(&rest, SL_STR(".")) &&
+           take_uuid(&rest) && sl_str_eq(rest, SL_STR(".json"));
+}
+
 struct sl_str sl_log_path(struct sl_arena *arena, struct sl_str root, struct sl_str name)
 {
     const struct sl_str dir = sl_uri_join(arena, root, SL_STR(SL_LOG_DIR));

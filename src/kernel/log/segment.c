@@ -8,62 +8,15 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "kernel/log/segment_checkpoint.h"
 
 /* How many missing versions a message names. */
 #define SHOWN_VERSIONS 10
 
-/* A checkpoint in a listing: a run of files. */
-struct found_checkpoint {
-    int64_t version; /* -1: none */
-    size_t first;    /* index of its first file */
-    int32_t n_parts; /* 0: one file */
-};
-
-static bool is_part_of(const struct sl_log_file *file, int64_t version, int32_t n_parts)
-{
-    return file->kind == SL_LOG_CHECKPOINT_PART && file->version == version && file->n_parts == n_parts;
-}
-
-/* Parts of one version and count, among files [first, n) of that version: are all of them there, each once? */
-static bool parts_complete(const struct sl_log_file *files, size_t n, size_t first)
-{
-    const int64_t version = files[first].version;
-    const int32_t n_parts = files[first].n_parts;
-    int32_t expected = 1;
-    for (size_t i = first; i < n && files[i].version == version; i++) {
-        /* Listings are in the order of names, which begin with the part's number. */
-        if (is_part_of(&files[i], version, n_parts) && files[i].part == expected) {
-            expected++;
-        }
-    }
-    return expected == n_parts + 1;
-}
-
-/* The newest usable checkpoint at or below a version; a single file is preferred to parts of the same version. */
-static struct found_checkpoint find_checkpoint(const struct sl_segment_request *request, int64_t at_most)
-{
-    struct found_checkpoint best = {.version = -1};
-    for (size_t i = 0; i < request->n_files; i++) {
-        const struct sl_log_file *file = &request->files[i];
-        const bool excluded = request->checkpoint_below != INT64_MAX && file->version >= request->checkpoint_below;
-        if (excluded || file->version > at_most || file->version < best.version) {
-            continue;
-        }
-        if (file->kind == SL_LOG_CHECKPOINT) {
-            best = (struct found_checkpoint){.version = file->version, .first = i, .n_parts = 0};
-        } else if (file->kind == SL_LOG_CHECKPOINT_PART && file->part == 1 && file->version > best.version &&
-                   parts_complete(request->files, request->n_files, i)) {
-            best = (struct found_checkpoint){.version = file->version, .first = i, .n_parts = file->n_parts};
-        }
-    }
-    return best;
-}
-
 int64_t sl_segment_latest(const struct sl_log_file *files, size_t n)
 {
-    const struct sl_segment_request request = {
-        .files = files, .n_files = n, .complete = true, .checkpoint_below = INT64_MAX};
-    int64_t latest = find_checkpoint(&request, INT64_MAX).version;
+    /* One that proved bad counts as well: its version was committed. */
+    int64_t latest = sl_checkpoint_find(files, n, INT64_MAX, NULL).version;
     for (size_t i = 0; i < n; i++) {
         if (files[i].kind == SL_LOG_COMMIT && files[i].version > latest) {
             latest = files[i].version;
@@ -74,19 +27,12 @@ int64_t sl_segment_latest(const struct sl_log_file *files, size_t n)
 
 int64_t sl_segment_earliest(const struct sl_log_file *files, size_t n)
 {
-    int64_t earliest = -1;
     for (size_t i = 0; i < n; i++) {
-        const struct sl_log_file *file = &files[i];
-        if (file->kind == SL_LOG_COMMIT && file->version == 0) {
+        if (files[i].kind == SL_LOG_COMMIT && files[i].version == 0) {
             return 0;
         }
-        const bool usable = file->kind == SL_LOG_CHECKPOINT ||
-                            (file->kind == SL_LOG_CHECKPOINT_PART && file->part == 1 && parts_complete(files, n, i));
-        if (usable && (earliest < 0 || file->version < earliest)) {
-            earliest = file->version;
-        }
     }
-    return earliest;
+    return sl_checkpoint_oldest(files, n);
 }
 
 /* ---- what is missing ---- */
@@ -158,17 +104,51 @@ static silt_status fail_gap(const struct gap *gap, int64_t checkpoint_version, i
     return status;
 }
 
-static const struct sl_log_file *find_v2_checkpoint(const struct sl_segment_request *request, int64_t at_most)
+/* ---- compacted files ---- */
+
+/* The compacted file that stands for the most commits from a version on, up to the target; NULL if there is none. */
+static const struct sl_log_file *find_compacted(const struct sl_segment_request *request, int64_t from, int64_t target)
 {
     const struct sl_log_file *best = NULL;
     for (size_t i = 0; i < request->n_files; i++) {
         const struct sl_log_file *file = &request->files[i];
-        if (file->kind == SL_LOG_CHECKPOINT_V2 && file->version <= at_most &&
-            (best == NULL || file->version > best->version)) {
+        if (file->kind == SL_LOG_COMPACTED && file->version == from && file->end_version <= target &&
+            (best == NULL || file->end_version > best->end_version)) {
             best = file;
         }
     }
     return best;
+}
+
+/* Puts compacted files in the place of the commits that they cover; all commits are there. Returns the number of files. */
+static size_t compact(const struct sl_segment_request *request, int64_t target, struct sl_log_file *commits, size_t n,
+                      bool *has_compacted)
+{
+    size_t kept = 0;
+    size_t i = 0;
+    while (i < n) {
+        const struct sl_log_file *compacted = find_compacted(request, commits[i].version, target);
+        if (compacted == NULL) {
+            commits[kept++] = commits[i++];
+            continue;
+        }
+        while (i < n && commits[i].version <= compacted->end_version) {
+            i++;
+        }
+        commits[kept++] = *compacted;
+        *has_compacted = true;
+    }
+    return kept;
+}
+
+static bool any_compacted(const struct sl_segment_request *request)
+{
+    for (size_t i = 0; i < request->n_files; i++) {
+        if (request->files[i].kind == SL_LOG_COMPACTED) {
+            return !request->commits_only;
+        }
+    }
+    return false;
 }
 
 /* ---- the choice ---- */
@@ -180,12 +160,6 @@ static silt_status check_target(const struct sl_segment_request *request, int64_
                        request->version);
     }
     if (latest < 0) {
-        const struct sl_log_file *v2 = find_v2_checkpoint(request, INT64_MAX);
-        if (v2 != NULL) {
-            return sl_fail(err, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_READ",
-                           "the log holds only a checkpoint of the feature v2Checkpoint (%.*s), which is not supported",
-                           SL_FMT(v2->name));
-        }
         return sl_fail(err, SILT_ENOTTABLE, "DELTA_TABLE_NOT_FOUND", "the log has no commits and no checkpoints");
     }
     const int64_t earliest = sl_segment_earliest(request->files, request->n_files);
@@ -202,27 +176,65 @@ static silt_status check_target(const struct sl_segment_request *request, int64_
     return SILT_OK;
 }
 
-static silt_status fill_segment(const struct sl_segment_request *request, const struct found_checkpoint *checkpoint,
-                                struct sl_arena *arena, struct sl_log_segment *out, silt_error *err)
+/* ---- filling ---- */
+
+static silt_status take_checkpoint(const struct sl_segment_request *request, int64_t target, struct sl_arena *arena,
+                                   struct sl_log_segment *out, silt_error *err)
 {
-    const size_t n = checkpoint->n_parts > 0 ? (size_t)checkpoint->n_parts : (checkpoint->version >= 0 ? 1 : 0);
-    out->checkpoint_version = checkpoint->version;
-    if (n == 0) {
+    const struct sl_found_checkpoint found = sl_checkpoint_find(request->files, request->n_files, target,
+                                                                &request->bad);
+    out->checkpoint_version = found.version;
+    if (found.version < 0) {
         return SILT_OK;
     }
-    struct sl_log_file *files = sl_arena_alloc_array(arena, n, sizeof(*files));
-    if (files == NULL) {
+    struct sl_log_file *files = NULL;
+    out->n_checkpoint = sl_checkpoint_files(request->files, request->n_files, &found, arena, &files);
+    out->checkpoint = files;
+    return files == NULL ? sl_fail_nomem(err) : SILT_OK;
+}
+
+static silt_status take_commits(const struct sl_segment_request *request, int64_t target, struct sl_arena *arena,
+                                struct sl_log_segment *out, silt_error *err)
+{
+    if (out->checkpoint_version >= target) {
+        return SILT_OK;
+    }
+    struct sl_log_file *commits = sl_arena_alloc_array(arena, request->n_files, sizeof(*commits));
+    if (commits == NULL) {
         return sl_fail_nomem(err);
     }
-    size_t found = 0;
-    for (size_t i = checkpoint->first; i < request->n_files && found < n; i++) {
-        const struct sl_log_file *file = &request->files[i];
-        if (checkpoint->n_parts == 0 || is_part_of(file, checkpoint->version, checkpoint->n_parts)) {
-            files[found++] = *file;
-        }
+    struct gap gap = {.before = -1, .after = -1};
+    out->n_commits = collect_commits(request, out->checkpoint_version, target, commits, &gap);
+    out->commits = commits;
+    if (gap.n_missing > 0) {
+        return fail_gap(&gap, out->checkpoint_version, target, err);
     }
-    out->checkpoint = files;
-    out->n_checkpoint = found;
+    if (any_compacted(request)) {
+        out->n_commits = compact(request, target, commits, out->n_commits, &out->has_compacted);
+    }
+    return SILT_OK;
+}
+
+static silt_status take_crcs(const struct sl_segment_request *request, int64_t target, struct sl_arena *arena,
+                             struct sl_log_segment *out, silt_error *err)
+{
+    size_t n = 0;
+    struct sl_log_file *crcs = NULL;
+    for (size_t i = 0; i < request->n_files; i++) {
+        const struct sl_log_file *file = &request->files[i];
+        if (file->kind != SL_LOG_CRC || file->version > target || file->version < out->checkpoint_version) {
+            continue;
+        }
+        if (crcs == NULL) {
+            crcs = sl_arena_alloc_array(arena, request->n_files - i, sizeof(*crcs));
+            if (crcs == NULL) {
+                return sl_fail_nomem(err);
+            }
+        }
+        crcs[n++] = *file;
+    }
+    out->crcs = crcs;
+    out->n_crcs = n;
     return SILT_OK;
 }
 
@@ -245,27 +257,9 @@ silt_status sl_segment_choose(const struct sl_segment_request *request, struct s
     const int64_t latest = sl_segment_latest(request->files, request->n_files);
     SL_TRY(check_target(request, latest, err));
     const int64_t target = request->version == SL_VERSION_LATEST ? latest : request->version;
-    const struct found_checkpoint checkpoint = find_checkpoint(request, target);
-    SL_TRY(fill_segment(request, &checkpoint, arena, out, err));
-    if (checkpoint.version < target) {
-        struct sl_log_file *commits = sl_arena_alloc_array(arena, request->n_files, sizeof(*commits));
-        if (commits == NULL) {
-            return sl_fail_nomem(err);
-        }
-        struct gap gap = {.before = -1, .after = -1};
-        out->n_commits = collect_commits(request, checkpoint.version, target, commits, &gap);
-        out->commits = commits;
-        if (gap.n_missing > 0) {
-            const struct sl_log_file *v2 = find_v2_checkpoint(request, target);
-            if (v2 != NULL && v2->version > checkpoint.version) {
-                return sl_fail(err, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_READ",
-                               "version %" PRId64 " can be rebuilt only from a checkpoint of the feature v2Checkpoint "
-                               "(%.*s), which is not supported",
-                               target, SL_FMT(v2->name));
-            }
-            return fail_gap(&gap, checkpoint.version, target, err);
-        }
-    }
+    SL_TRY(take_checkpoint(request, target, arena, out, err));
+    SL_TRY(take_commits(request, target, arena, out, err));
+    SL_TRY(take_crcs(request, target, arena, out, err));
     out->version = target;
     note_commit_file(request, out);
     return SILT_OK;

@@ -1,6 +1,7 @@
 /*
  * Which files of a log make the snapshot of a version: a pure decision over a listing (PROTOCOL.md "Checkpoints",
- * "Action Reconciliation"). The newest complete checkpoint that may be used, then every commit after it without a gap.
+ * "Log Compaction Files", "Action Reconciliation"). The newest complete checkpoint that may be used, then every commit after
+ * it without a gap, compacted files in the place of the commits that they stand for.
  */
 #ifndef SL_KERNEL_LOG_SEGMENT_H
 #define SL_KERNEL_LOG_SEGMENT_H
@@ -13,27 +14,38 @@
 struct sl_log_segment {
     int64_t version;
     int64_t checkpoint_version;           /* -1 if none */
-    const struct sl_log_file *checkpoint; /* its one file or its parts, in order */
+    const struct sl_log_file *checkpoint; /* its one file (V2: the top file) or its parts, in order */
     size_t n_checkpoint;
-    const struct sl_log_file *commits; /* after the checkpoint, in ascending order */
+    const struct sl_log_file
+        *commits; /* after the checkpoint, ascending: commits, and compacted files where they help */
     size_t n_commits;
+    bool has_compacted;             /* some of them are compacted files */
+    const struct sl_log_file *crcs; /* version checksums from the checkpoint to the version, ascending */
+    size_t n_crcs;
     bool has_commit_file;           /* N.json of the version itself was listed */
     struct sl_log_file commit_file; /* that file */
+};
+
+/* Checkpoints that proved bad, each by the name of its first file. */
+struct sl_bad_checkpoints {
+    const struct sl_str *names;
+    size_t n;
 };
 
 struct sl_segment_request {
     const struct sl_log_file *files; /* as listed */
     size_t n_files;
-    bool complete;            /* the listing began at version 0 */
-    int64_t version;          /* wanted, or SL_VERSION_LATEST */
-    int64_t checkpoint_below; /* only checkpoints of lower versions may be used; INT64_MAX: any */
+    bool complete;                 /* the listing began at version 0 */
+    int64_t version;               /* wanted, or SL_VERSION_LATEST */
+    struct sl_bad_checkpoints bad; /* not to be used */
+    bool commits_only;             /* no compacted files */
 };
 
 /*
  * Chooses. Arrays are made in the arena, names are borrowed from the listing. SILT_ECORRUPT
  * (DELTA_VERSIONS_NOT_CONTIGUOUS, DELTA_TRUNCATED_TRANSACTION_LOG) lists what is missing, SILT_ENOTFOUND
- * (DELTA_VERSION_NOT_FOUND) says what is there, SILT_ENOTTABLE when there is nothing, SILT_EUNSUPPORTED when only
- * checkpoints that silt cannot read lead to the version. What an incomplete listing lacks may be there before it.
+ * (DELTA_VERSION_NOT_FOUND) says what is there, SILT_ENOTTABLE when there is nothing. What an incomplete listing lacks may
+ * be there before it.
  */
 silt_status sl_segment_choose(const struct sl_segment_request *request, struct sl_arena *arena,
                               struct sl_log_segment *out, silt_error *err);

@@ -19,7 +19,6 @@ struct sl_checkpoint {
     size_t n_parquet;
     size_t n_sidecars;       /* the last ones of them */
     struct sl_str json_path; /* of a V2 top file in JSON, which may hold file actions too; else absent */
-    int64_t n_adds;          /* what the checkpoint says of itself, -1 if nothing: advice for sizing only */
 };
 
 struct sl_checkpoint_opening {

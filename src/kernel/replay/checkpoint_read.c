@@ -1,5 +1,5 @@
 /*
- * The Parquet files of a checkpoint as actions; see checkpoint_read.h. Any thread.
+ * The rows of a checkpoint as actions; see checkpoint_read.h. Any thread.
  */
 #include "kernel/replay/checkpoint_read.h"
 
@@ -8,44 +8,32 @@
 #include "base/arrow.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "kernel/action/action_shape.h"
 #include "kernel/engine/engine.h"
 
-#define LOCAL_PATH_MAX 4096
+/* Memory of parsed lines is given back when it has grown to this. */
+#define LINE_ARENA_MAX ((size_t)256 * 1024)
+/* Between two looks at the call. */
+#define LINES_PER_CHECK 1024
+
+#define FILE_COLUMNS ((unsigned)SL_COLUMN_ADD | (unsigned)SL_COLUMN_REMOVE)
 
 /* Not SILT_EUNSUPPORTED: an engine that cannot be loaded, or cannot read a codec, says nothing against the file. */
 bool sl_checkpoint_is_bad(silt_status status)
 {
-    return status == SILT_ECORRUPT || status == SILT_EENGINE || status == SILT_ESCHEMA || status == SILT_ENOTFOUND;
+    return status == SILT_ECORRUPT || status == SILT_EENGINE || status == SILT_ESCHEMA || status == SILT_ENOTFOUND ||
+           status == SILT_ELIMIT;
 }
 
-static silt_status name_files(const struct sl_log_source *source, const struct sl_log_segment *segment,
-                              struct sl_arena *arena, silt_parquet_file **out, silt_error *err)
-{
-    silt_parquet_file *files = sl_arena_alloc_array(arena, segment->n_checkpoint, sizeof(*files));
-    char *buf = sl_arena_alloc(arena, LOCAL_PATH_MAX);
-    if (files == NULL || buf == NULL) {
-        return sl_fail_nomem(err);
-    }
-    for (size_t i = 0; i < segment->n_checkpoint; i++) {
-        const struct sl_str path = sl_log_path(arena, source->root, segment->checkpoint[i].name);
-        if (path.ptr == NULL) {
-            return sl_fail_nomem(err);
-        }
-        files[i] = (silt_parquet_file){.path = path.ptr, .size_bytes = segment->checkpoint[i].size};
-        if (silt_storage_local_path(source->storage, path.ptr, buf, LOCAL_PATH_MAX, NULL) == SILT_OK) {
-            files[i].local_path = sl_arena_strdup(arena, sl_str_from(buf));
-            if (files[i].local_path == NULL) {
-                return sl_fail_nomem(err);
-            }
-        }
-    }
-    *out = files;
-    return SILT_OK;
-}
+struct visitor {
+    silt_status (*visit)(void *ctx, const struct sl_action *action, silt_error *err);
+    void *ctx;
+};
+
+/* ---- Parquet ---- */
 
 static silt_status read_batches(const silt_env *env, const silt_call *call, struct ArrowArrayStream *stream,
-                                silt_status (*visit)(void *ctx, const struct sl_action *action, silt_error *err),
-                                void *ctx, silt_error *err)
+                                const struct visitor *visitor, silt_error *err)
 {
     struct ArrowSchema schema = {0};
     SL_TRY(sl_arrow_stream_schema(stream, &schema, err));
@@ -58,7 +46,7 @@ static silt_status read_batches(const silt_env *env, const silt_call *call, stru
             status = sl_arrow_stream_next(stream, &batch, &done, err);
         }
         if (status == SILT_OK && !done) {
-            status = sl_actions_from_arrow(env, &schema, &batch, visit, ctx, err);
+            status = sl_actions_from_arrow(env, &schema, &batch, visitor->visit, visitor->ctx, err);
         }
         sl_arrow_array_release(&batch);
     }
@@ -66,39 +54,141 @@ static silt_status read_batches(const silt_env *env, const silt_call *call, stru
     return status;
 }
 
+/* The names of the wanted columns, for a handler that can find the rows which have them. */
+static size_t name_columns(unsigned columns, const char *names[SL_ACTION_UNKNOWN])
+{
+    size_t n = 0;
+    for (int kind = SL_ACTION_ADD; kind < SL_ACTION_UNKNOWN; kind++) {
+        if ((columns >> kind & 1U) != 0) {
+            names[n++] = sl_shape_of((enum sl_action_kind)kind)->name;
+        }
+    }
+    return n;
+}
+
+static silt_status each_in_parquet(const struct sl_checkpoint_request *request, const silt_call *call,
+                                   const struct visitor *visitor, silt_error *err)
+{
+    const struct sl_log_source *source = request->source;
+    const silt_env *env = silt_engine_env(source->engine);
+    silt_schema *schema = NULL;
+    struct ArrowArrayStream stream = {0};
+    const char *names[SL_ACTION_UNKNOWN];
+    silt_status status = sl_checkpoint_schema(env, request->columns, request->with_details, &schema, err);
+    if (status == SILT_OK) {
+        /* Of a checkpoint's rows nearly all are files: to ask which are, costs more than it saves. */
+        const bool few = (request->columns & FILE_COLUMNS) == 0;
+        const silt_parquet_read read = {.size = sizeof(read),
+                                        .storage = source->storage,
+                                        .files = request->checkpoint->parquet,
+                                        .n_files = request->checkpoint->n_parquet,
+                                        .schema = schema,
+                                        .any_of = names,
+                                        .n_any_of = few ? name_columns(request->columns, names) : 0};
+        status = sl_parquet_read(source->engine, call, &read, &stream, err);
+    }
+    if (status == SILT_OK) {
+        status = read_batches(env, call, &stream, visitor, err);
+    }
+    sl_arrow_stream_release(&stream);
+    silt_schema_unref(schema);
+    return status;
+}
+
+/* ---- JSON ---- */
+
+/* A line that is certainly a file action, as every writer puts it. */
+static bool is_file_line(struct sl_str line)
+{
+    return sl_str_starts_with(line, SL_STR("{\"add\":")) || sl_str_starts_with(line, SL_STR("{\"remove\":"));
+}
+
+static silt_status parse_line(const silt_env *env, struct sl_arena *arena, struct sl_str line, unsigned columns,
+                              const struct visitor *visitor, silt_error *err)
+{
+    if (line.len == 0 || ((columns & FILE_COLUMNS) == 0 && is_file_line(line))) {
+        return SILT_OK;
+    }
+    struct sl_action action;
+    SL_TRY(sl_action_parse(env, arena, line, &action, err));
+    const bool wanted = action.kind != SL_ACTION_UNKNOWN && (columns >> action.kind & 1U) != 0;
+    return wanted ? visitor->visit(visitor->ctx, &action, err) : SILT_OK;
+}
+
+static silt_status each_line(const silt_env *env, const silt_call *call, struct sl_str bytes, unsigned columns,
+                             const struct visitor *visitor, silt_error *err)
+{
+    struct sl_arena arena;
+    sl_arena_init(&arena, env);
+    silt_status status = SILT_OK;
+    struct sl_str rest = bytes;
+    for (size_t n = 1; rest.len > 0 && status == SILT_OK; n++) {
+        const char *end = memchr(rest.ptr, '\n', rest.len);
+        const size_t len = end != NULL ? (size_t)(end - rest.ptr) : rest.len;
+        status = n % LINES_PER_CHECK == 0 ? sl_call_check(env, call, err) : SILT_OK;
+        if (status == SILT_OK) {
+            status = parse_line(env, &arena, sl_str_trim(sl_str_sub(rest, 0, len)), columns, visitor, err);
+            if (status == SILT_ECORRUPT) {
+                sl_error_context(err, "line %zu", n);
+            }
+        }
+        rest = sl_str_sub(rest, end != NULL ? len + 1 : len, rest.len);
+        if (arena.total_bytes > LINE_ARENA_MAX) {
+            sl_arena_release(&arena);
+        }
+    }
+    sl_arena_release(&arena);
+    return status;
+}
+
+static silt_status each_in_json(const struct sl_checkpoint_request *request, const silt_call *call,
+                                const struct visitor *visitor, silt_error *err)
+{
+    const struct sl_log_source *source = request->source;
+    const char *path = request->checkpoint->json_path.ptr;
+    void *data = NULL;
+    size_t len = 0;
+    SL_TRY(silt_storage_read(source->storage, call, path, &data, &len, err));
+    const silt_status status = each_line(silt_engine_env(source->engine), call, sl_str_make(data, len),
+                                         request->columns, visitor, err);
+    silt_storage_free(source->storage, data, len);
+    if (status != SILT_OK) {
+        sl_error_path(err, path);
+    }
+    return status;
+}
+
 silt_status sl_checkpoint_each(const struct sl_checkpoint_request *request, const silt_call *call,
                                silt_status (*visit)(void *ctx, const struct sl_action *action, silt_error *err),
                                void *ctx, silt_error *err)
 {
-    const struct sl_log_source *source = request->source;
-    const struct sl_log_segment *segment = request->segment;
-    const silt_env *env = silt_engine_env(source->engine);
-    struct sl_arena arena;
-    sl_arena_init(&arena, env);
-    silt_schema *schema = NULL;
-    silt_parquet_file *files = NULL;
-    struct ArrowArrayStream stream = {0};
-    silt_status status = sl_checkpoint_schema(env, request->columns, request->with_details, &schema, err);
-    if (status == SILT_OK) {
-        status = name_files(source, segment, &arena, &files, err);
+    const struct sl_checkpoint *checkpoint = request->checkpoint;
+    const struct visitor visitor = {visit, ctx};
+    silt_status status = SILT_OK;
+    if (checkpoint->json_path.ptr != NULL) {
+        status = each_in_json(request, call, &visitor, err);
     }
-    if (status == SILT_OK) {
-        const silt_parquet_read read = {.size = sizeof(read),
-                                        .storage = source->storage,
-                                        .files = files,
-                                        .n_files = segment->n_checkpoint,
-                                        .schema = schema};
-        status = sl_parquet_read(source->engine, call, &read, &stream, err);
-    }
-    if (status == SILT_OK) {
-        status = read_batches(env, call, &stream, visit, ctx, err);
+    if (status == SILT_OK && checkpoint->n_parquet > 0) {
+        status = each_in_parquet(request, call, &visitor, err);
     }
     if (status != SILT_OK) {
-        sl_error_context(err, "checkpoint of version %" PRId64, segment->checkpoint_version);
-        sl_error_version(err, segment->checkpoint_version);
+        sl_error_context(err, "checkpoint of version %" PRId64, checkpoint->version);
+        sl_error_version(err, checkpoint->version);
     }
-    sl_arrow_stream_release(&stream);
-    silt_schema_unref(schema);
-    sl_arena_release(&arena);
     return status;
+}
+
+silt_status sl_checkpoint_each_json(const struct sl_log_source *source, const struct sl_checkpoint *checkpoint,
+                                    const silt_call *call,
+                                    silt_status (*visit)(void *ctx, const struct sl_action *action, silt_error *err),
+                                    void *ctx, silt_error *err)
+{
+    if (checkpoint->json_path.ptr == NULL) {
+        return SILT_OK;
+    }
+    struct sl_checkpoint top = *checkpoint;
+    top.n_parquet = 0;
+    const struct sl_checkpoint_request request = {
+        .source = source, .checkpoint = &top, .columns = FILE_COLUMNS, .with_details = true};
+    return sl_checkpoint_each(&request, call, visit, ctx, err);
 }

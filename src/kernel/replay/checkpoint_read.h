@@ -1,17 +1,17 @@
 /*
- * Reading the rows of a V1 checkpoint through the engine's Parquet handler. Called by snapshot loading.
+ * Reading a checkpoint's rows as actions: Parquet files through the engine's handler, a top file in JSON line by line. Called by
+ * checkpoint.c and the file list.
  */
 #ifndef SL_KERNEL_REPLAY_CHECKPOINT_READ_H
 #define SL_KERNEL_REPLAY_CHECKPOINT_READ_H
 
 #include "kernel/action/action_arrow.h"
 #include "kernel/log/commit_batch.h"
-#include "kernel/log/segment.h"
 #include "kernel/replay/checkpoint.h"
 
 struct sl_checkpoint_request {
     const struct sl_log_source *source;
-    const struct sl_log_segment *segment;
+    const struct sl_checkpoint *checkpoint;
     unsigned columns;  /* SL_COLUMN_… */
     bool with_details; /* of add */
 };

@@ -1,9 +1,10 @@
 /*
- * Loading snapshots, for table/ (time travel, latest).
+ * Loading snapshots, for table/ (time travel, latest), and what loading needs of a table.
  */
 #ifndef SL_KERNEL_SNAPSHOT_LOAD_H
 #define SL_KERNEL_SNAPSHOT_LOAD_H
 
+#include "base/vec.h"
 #include "kernel/log/segment.h"
 #include "silt/snapshot.h"
 #include "silt/table.h"
@@ -14,5 +15,17 @@ silt_status sl_snapshot_load(silt_table *table, const silt_call *call, int64_t v
 
 /* SILT_ENOTTABLE: says whether there is a folder at all. */
 silt_status sl_table_absent(silt_table *table, const silt_call *call, silt_error *err);
+
+/*
+ * Lists the table's log from a version on (see sl_log_list), with the commits of its catalog, if it has one, in their places and
+ * without what that has not ratified. Commits have the name or content that they are read by.
+ */
+silt_status sl_table_list_log(silt_table *table, const silt_call *call, int64_t from_version, struct sl_arena *arena,
+                              struct sl_vec *files, bool *exists, silt_error *err);
+
+bool sl_table_is_catalog(const silt_table *table);        /* opened through a catalog */
+int64_t sl_table_newest_allowed(const silt_table *table); /* the catalog's version; INT64_MAX without a catalog */
+bool sl_table_trusts_crc(const silt_table *table);        /* false after one contradicted the log */
+void sl_table_distrust_crc(silt_table *table);
 
 #endif

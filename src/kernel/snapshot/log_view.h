@@ -23,6 +23,7 @@ struct sl_log_view {
     struct sl_file_set *tail;        /* files that the commits decided to be live */
     struct sl_map seen;              /* keys of all files that the commits decided */
     struct sl_arena seen_keys;
+    int64_t in_commit_timestamp; /* of the version's own commit, SL_NO_I64 if it was not among those read */
 };
 
 /* The view in force, loaded if need be; borrowed from the snapshot. */

@@ -17,6 +17,7 @@ silt_snapshot *sl_snapshot_alloc(silt_table *table)
         return NULL;
     }
     atomic_init(&snapshot->refs, 1);
+    atomic_init(&snapshot->view, NULL);
     atomic_init(&snapshot->files, NULL);
     atomic_init(&snapshot->detailed, NULL);
     atomic_init(&snapshot->details_too_big, false);
@@ -26,8 +27,8 @@ silt_snapshot *sl_snapshot_alloc(silt_table *table)
     snapshot->txns_expired_ms = INT64_MIN;
     sl_arena_init(&snapshot->arena, env);
     sl_replay_state_init(&snapshot->state, env);
-    sl_map_init(&snapshot->seen, env);
-    sl_arena_init(&snapshot->seen_keys, env);
+    snapshot->segment = (struct sl_log_segment){.version = -1, .checkpoint_version = -1};
+    snapshot->crc_version = -1;
     return snapshot;
 }
 
@@ -46,13 +47,11 @@ void silt_snapshot_unref(silt_snapshot *snapshot)
     }
     sl_file_set_unref(atomic_load(&snapshot->files));
     sl_file_set_unref(atomic_load(&snapshot->detailed));
-    sl_file_set_unref(snapshot->tail);
     sl_file_set_unref(snapshot->base);
-    sl_map_release(&snapshot->seen);
-    sl_arena_release(&snapshot->seen_keys);
     sl_replay_state_release(&snapshot->state);
     silt_schema_unref(snapshot->schema);
     silt_schema_unref(snapshot->physical);
+    sl_view_free(atomic_load(&snapshot->view)); /* after the state, whose text it holds */
     sl_arena_release(&snapshot->arena);
     silt_table *table = snapshot->table;
     sl_release(snapshot->env, snapshot, sizeof(*snapshot));

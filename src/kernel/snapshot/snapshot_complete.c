@@ -25,6 +25,14 @@ static silt_status not_recovered(const silt_snapshot *snapshot, const char *what
     return status;
 }
 
+static silt_status pass_gate(const silt_snapshot *snapshot, const silt_schema *schema, silt_error *err)
+{
+    const struct sl_replay_state *state = &snapshot->state;
+    return sl_table_is_catalog(snapshot->table)
+               ? sl_gate_read_by_catalog(&state->protocol, &state->metadata, schema, err)
+               : sl_gate_read(&state->protocol, &state->metadata, schema, err);
+}
+
 /*
  * A schema that does not parse may be one of a feature that silt lacks: then the feature is what the user must hear of,
  * and the gate can judge by the protocol with an empty schema.
@@ -34,7 +42,7 @@ static silt_status explain_schema(const silt_snapshot *snapshot, const silt_erro
     static const char empty[] = "{\"type\":\"struct\",\"fields\":[]}";
     silt_schema *schema = NULL;
     SL_TRY(silt_schema_from_json(snapshot->env, empty, sizeof(empty) - 1, &schema, err));
-    const silt_status status = sl_gate_read(&snapshot->state.protocol, &snapshot->state.metadata, schema, err);
+    const silt_status status = pass_gate(snapshot, schema, err);
     silt_schema_unref(schema);
     if (status != SILT_OK) {
         return status;
@@ -173,23 +181,26 @@ static silt_status list_features(silt_snapshot *snapshot, silt_error *err)
     return SILT_OK;
 }
 
-/* The commit of the version was not among those replayed when a checkpoint covers it. */
+static silt_status note_time(void *ctx, const struct sl_commit *commit, bool *stop, silt_error *err)
+{
+    (void)stop;
+    (void)err;
+    if (commit->commit_info != NULL) {
+        *(int64_t *)ctx = commit->commit_info->in_commit_timestamp;
+    }
+    return SILT_OK;
+}
+
+/* The commit of the version was not among those replayed when a checkpoint or a compacted file covers it. */
 static silt_status read_in_commit_timestamp(silt_snapshot *snapshot, const silt_call *call, silt_error *err)
 {
     const struct sl_log_source source = sl_snapshot_source(snapshot);
-    struct sl_arena scratch;
-    sl_arena_init(&scratch, snapshot->env);
-    struct sl_commit commit;
-    silt_status status = sl_commit_read(source.engine, source.storage, call, source.root, snapshot->segment.version,
-                                        &scratch, &commit, err);
-    if (status == SILT_OK && commit.commit_info != NULL) {
-        snapshot->in_commit_timestamp = commit.commit_info->in_commit_timestamp;
-    } else if (status == SILT_ENOTFOUND) {
-        silt_error_reset(err);
-        status = SILT_OK;
-    }
-    sl_arena_release(&scratch);
-    return status;
+    const struct sl_commits_request request = {.source = &source,
+                                               .files = &snapshot->segment.commit_file,
+                                               .n = 1,
+                                               .missing = SL_MISSING_IS_PAST,
+                                               .info_only = true};
+    return sl_commits_each(&request, call, note_time, &snapshot->in_commit_timestamp, err);
 }
 
 static silt_status find_timestamp(silt_snapshot *snapshot, const silt_call *call, silt_error *err)
@@ -202,7 +213,7 @@ static silt_status find_timestamp(silt_snapshot *snapshot, const silt_call *call
         !sl_property_bool(&snapshot->state.metadata.configuration, "delta.enableInCommitTimestamps")) {
         return SILT_OK;
     }
-    if (segment->n_commits == 0 && segment->has_commit_file) {
+    if (snapshot->in_commit_timestamp == SL_NO_I64 && segment->has_commit_file) {
         SL_TRY(read_in_commit_timestamp(snapshot, call, err));
     }
     if (snapshot->in_commit_timestamp != SL_NO_I64) {
@@ -232,7 +243,7 @@ silt_status sl_snapshot_complete(silt_snapshot *snapshot, const silt_call *call,
     }
     SL_TRY(sl_protocol_validate(&state->protocol, err));
     SL_TRY(parse_schema(snapshot, err));
-    SL_TRY(sl_gate_read(&state->protocol, &state->metadata, snapshot->schema, err));
+    SL_TRY(pass_gate(snapshot, snapshot->schema, err));
     SL_TRY(map_columns(snapshot, err));
     SL_TRY(check_metadata(snapshot, err));
     SL_TRY(sort_properties(snapshot, err));

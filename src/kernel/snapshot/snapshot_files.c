@@ -51,7 +51,7 @@ static silt_status take_row(void *ctx, const struct sl_action *action, silt_erro
 }
 
 struct replay_request {
-    const struct sl_log_segment *segment;
+    const struct sl_log_view *view;
     const struct sl_map *seen; /* the commits were replayed before, to this; NULL: they are read */
     unsigned columns;          /* of the checkpoint */
     bool with_details;
@@ -62,7 +62,8 @@ struct replay_request {
 static silt_status replay_log(silt_snapshot *snapshot, const silt_call *call, const struct replay_request *request,
                               bool *bad_checkpoint, silt_error *err)
 {
-    const struct sl_log_segment *segment = request->segment;
+    const struct sl_log_segment *segment = &request->view->segment;
+    const struct sl_checkpoint *files = &request->view->checkpoint;
     const struct sl_log_source source = sl_snapshot_source(snapshot);
     struct log_replay log = {.sink = request->sink, .sink_err = SILT_ERROR_INIT};
     const struct sl_replay_sink sink = {.on_add = request->sink.on_add != NULL ? pass_add : NULL,
@@ -78,9 +79,9 @@ static silt_status replay_log(silt_snapshot *snapshot, const silt_call *call, co
             .source = &source, .files = segment->commits, .n = segment->n_commits, .missing = SL_MISSING_FAILS};
         status = sl_commits_each(&commits, call, take_commit, &log, err);
     }
-    if (status == SILT_OK && segment->n_checkpoint > 0) {
+    if (status == SILT_OK && files->version >= 0) {
         const struct sl_checkpoint_request checkpoint = {
-            .source = &source, .segment = segment, .columns = request->columns, .with_details = request->with_details};
+            .source = &source, .checkpoint = files, .columns = request->columns, .with_details = request->with_details};
         status = sl_checkpoint_each(&checkpoint, call, take_row, &log, err);
         *bad_checkpoint = log.sink_status == SILT_OK && sl_checkpoint_is_bad(status);
     }
@@ -102,7 +103,7 @@ static silt_status put_add(void *ctx, const struct sl_add *add, silt_error *err)
 }
 
 static silt_status copy_set(struct sl_file_set_builder *builder, const struct sl_file_set *from, bool with_details,
-                            const silt_snapshot *probe, silt_error *err)
+                            const silt_snapshot *snapshot, const struct sl_map *seen, silt_error *err)
 {
     struct sl_file_cursor cursor;
     struct sl_arena scratch;
@@ -117,10 +118,10 @@ static silt_status copy_set(struct sl_file_set_builder *builder, const struct sl
         if (status != SILT_OK || done) {
             break;
         }
-        if (probe != NULL) {
-            const struct sl_str key = sl_file_key(&scratch, sl_snapshot_root(probe), add.path, add.deletion_vector);
+        if (seen != NULL) {
+            const struct sl_str key = sl_file_key(&scratch, sl_snapshot_root(snapshot), add.path, add.deletion_vector);
             status = key.ptr == NULL ? sl_fail_nomem(err) : SILT_OK;
-            decided = status == SILT_OK && sl_map_find(&probe->seen, key) != NULL;
+            decided = status == SILT_OK && sl_map_find(seen, key) != NULL;
         }
         if (status == SILT_OK && !decided) {
             status = sl_file_set_add(builder, &add, err);
@@ -136,18 +137,18 @@ static silt_status copy_set(struct sl_file_set_builder *builder, const struct sl
 
 /* Which parts that are in memory serve to build what is wanted. */
 struct build_plan {
-    const struct sl_log_segment *segment;
+    const struct sl_log_view *view;
     bool details;
     bool use_tail; /* else the commits are read again */
     bool use_base; /* else what is under the tail is read from the log */
 };
 
-static struct build_plan plan_build(const silt_snapshot *snapshot, const struct sl_log_segment *segment, bool details)
+static struct build_plan plan_build(const silt_snapshot *snapshot, const struct sl_log_view *view, bool details)
 {
     const struct sl_file_set *base = snapshot->base;
-    const bool tail_serves = segment == &snapshot->segment && (!details || snapshot->tail->has_details);
+    const bool tail_serves = !details || view->tail->has_details;
     const bool base_serves = base != NULL && (!details || base->has_details);
-    return (struct build_plan){.segment = segment,
+    return (struct build_plan){.view = view,
                                .details = details,
                                .use_tail = tail_serves && (base == NULL || base_serves),
                                .use_base = tail_serves && base_serves};
@@ -157,13 +158,13 @@ static silt_status build_by_plan(silt_snapshot *snapshot, const silt_call *call,
                                  struct sl_file_set_builder *builder, bool *bad_checkpoint, silt_error *err)
 {
     if (plan->use_tail) {
-        SL_TRY(copy_set(builder, snapshot->tail, plan->details, NULL, err));
+        SL_TRY(copy_set(builder, plan->view->tail, plan->details, snapshot, NULL, err));
     }
     if (plan->use_base) {
-        return copy_set(builder, snapshot->base, plan->details, snapshot, err);
+        return copy_set(builder, snapshot->base, plan->details, snapshot, &plan->view->seen, err);
     }
-    const struct replay_request request = {.segment = plan->segment,
-                                           .seen = plan->use_tail ? &snapshot->seen : NULL,
+    const struct replay_request request = {.view = plan->view,
+                                           .seen = plan->use_tail ? &plan->view->seen : NULL,
                                            .columns = SL_COLUMN_ADD,
                                            .with_details = plan->details,
                                            .sink = {.on_add = put_add, .ctx = builder}};
@@ -189,30 +190,23 @@ static silt_status build(silt_snapshot *snapshot, const silt_call *call, bool de
                          silt_error *err)
 {
     *out = NULL;
-    struct sl_arena names;
-    sl_arena_init(&names, snapshot->env);
-    struct sl_log_segment other;
-    struct build_plan plan = plan_build(snapshot, &snapshot->segment, details);
+    const struct sl_log_view *view = NULL;
+    SL_TRY(sl_snapshot_view(snapshot, call, &view, err));
+    struct build_plan plan = plan_build(snapshot, view, details);
     bool bad = false;
     silt_error found = SILT_ERROR_INIT;
     silt_status status = build_once(snapshot, call, &plan, out, &bad, &found);
     while (bad) {
         silt_error ignored = SILT_ERROR_INIT;
-        sl_log(snapshot->env, SILT_LOG_WARN, "%s: another way to the files of version %" PRId64 " is tried: %s",
-               silt_table_uri(snapshot->table), snapshot->segment.version, found.message);
-        const silt_status choice = sl_snapshot_other_segment(snapshot->table, call, snapshot->segment.version,
-                                                             plan.segment->checkpoint_version, &names, &other,
-                                                             &ignored);
-        if (choice != SILT_OK) {
+        if (sl_snapshot_other_view(snapshot, call, view, &found, &view, &ignored) != SILT_OK) {
             break; /* the first failure is the one to tell */
         }
-        plan = plan_build(snapshot, &other, details);
+        plan = plan_build(snapshot, view, details);
         status = build_once(snapshot, call, &plan, out, &bad, &found);
     }
     if (status != SILT_OK && err != NULL) {
         *err = found;
     }
-    sl_arena_release(&names);
     return status;
 }
 
@@ -242,6 +236,7 @@ static silt_status get_set(silt_snapshot *snapshot, const silt_call *call, bool 
     }
     struct sl_file_set *set = NULL;
     SL_TRY(build(snapshot, call, details, &set, err));
+    sl_snapshot_check_crc_totals(snapshot, set->n_files, set->total_size);
     if (!details) {
         *out = publish(&snapshot->files, set);
     } else if (set->has_details) {
@@ -283,8 +278,10 @@ static silt_status visit_tombstone(void *ctx, const struct sl_remove *remove, si
 static silt_status visit_log(silt_snapshot *snapshot, const silt_call *call, struct visitor *visitor, silt_error *err)
 {
     const bool adds = visitor->visit != NULL;
+    const struct sl_log_view *view = NULL;
+    SL_TRY(sl_snapshot_view(snapshot, call, &view, err));
     const struct replay_request request = {
-        .segment = &snapshot->segment,
+        .view = view,
         /* Adds must be seen to know that a file was re-added; a checkpoint has no
                                               file in both columns. */
         .columns = adds ? SL_COLUMN_ADD : SL_COLUMN_REMOVE,
@@ -346,6 +343,15 @@ silt_status silt_snapshot_totals(silt_snapshot *snapshot, const silt_call *call,
     }
     if (size_bytes != NULL) {
         *size_bytes = 0;
+    }
+    if (snapshot->has_crc_totals && atomic_load(&snapshot->files) == NULL) {
+        if (num_files != NULL) {
+            *num_files = snapshot->crc_files;
+        }
+        if (size_bytes != NULL) {
+            *size_bytes = snapshot->crc_bytes;
+        }
+        return SILT_OK;
     }
     SL_TRY(get_set(snapshot, call, false, &set, err));
     if (num_files != NULL) {

@@ -12,6 +12,8 @@
 #include "kernel/replay/file_set.h"
 #include "kernel/replay/replay.h"
 #include "kernel/snapshot/load.h"
+#include "kernel/snapshot/log_view.h"
+#include "kernel/snapshot/segment_search.h"
 #include "kernel/snapshot/state.h"
 
 struct silt_snapshot {
@@ -31,12 +33,18 @@ struct silt_snapshot {
     struct sl_str_list features;  /* in byte order */
 
     /*
-     * Files = tail, then those of base (or, without one, of the segment's checkpoint) that `seen` does not decide. What is
-     * built of them is put into `files`, or `detailed` when statistics and the like are with it.
+     * Opened through a version checksum: then there is no view of the log before somebody needs one, and what the checksum
+     * said is compared with it.
      */
-    struct sl_file_set *tail;
-    struct sl_map seen;
-    struct sl_arena seen_keys;
+    int64_t crc_version; /* of the checksum, -1: the snapshot was replayed */
+    bool has_crc_totals; /* it is of this very version: */
+    int64_t crc_files, crc_bytes;
+
+    _Atomic(struct sl_log_view *) view; /* see log_view.h; NULL until loaded */
+    /*
+     * Files = the view's tail, then those of base (or, without one, of the view's checkpoint) that the view's `seen` does not
+     * decide. What is built of them is put into `files`, or `detailed` when statistics and the like are with it.
+     */
     struct sl_file_set *base; /* of an earlier snapshot, NULL if none */
     _Atomic(struct sl_file_set *) files;
     _Atomic(struct sl_file_set *) detailed;
@@ -54,12 +62,33 @@ silt_snapshot *sl_snapshot_alloc(silt_table *table);
  */
 silt_status sl_snapshot_complete(silt_snapshot *snapshot, const silt_call *call, silt_error *err);
 
+/* ---- views ---- */
+
+struct sl_log_view *sl_view_new(const silt_env *env); /* NULL: out of memory */
+void sl_view_free(struct sl_log_view *view);          /* and those that it replaced; NULL is legal */
+
 /*
- * Another way to a version when the checkpoint of a segment is bad: lists the whole log and chooses below it. Names live in
- * the arena.
+ * Replays view->segment, whose text lies in view->arena or outlives it, into the view. from_zero: without a checkpoint, version 0
+ * must hold protocol and metaData. *fault says whose fault a failure is.
  */
-silt_status sl_snapshot_other_segment(silt_table *table, const silt_call *call, int64_t version,
-                                      int64_t checkpoint_below, struct sl_arena *arena, struct sl_log_segment *out,
-                                      silt_error *err);
+silt_status sl_view_open(silt_table *table, const silt_call *call, bool from_zero, struct sl_log_view *view,
+                         enum sl_segment_fault *fault, silt_error *err);
+
+/* ---- version checksums ---- */
+
+/*
+ * Opens what snapshot->segment says through the newest version checksum of it, when that saves reading the checkpoint or many
+ * commits. *opened false: it cannot be, or is not worth it; a checksum that is not usable costs a note.
+ */
+silt_status sl_snapshot_open_by_crc(silt_snapshot *snapshot, const silt_call *call, bool *opened, silt_error *err);
+
+/*
+ * Compares what the checksum said with a view of the log. SILT_ECORRUPT when they differ: the snapshot is not to be used, and the
+ * table is opened without checksums from now on.
+ */
+silt_status sl_snapshot_check_crc(const silt_snapshot *snapshot, const struct sl_log_view *view, silt_error *err);
+
+/* The same for the totals, once the files are known. A difference costs a note; what the log says counts. */
+void sl_snapshot_check_crc_totals(silt_snapshot *snapshot, int64_t n_files, int64_t total_size);
 
 #endif

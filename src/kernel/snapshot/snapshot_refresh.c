@@ -6,7 +6,6 @@
 #include "kernel/snapshot/snapshot_int.h"
 
 #include "base/error.h"
-#include "kernel/log/list.h"
 #include "kernel/replay/file_key.h"
 
 /* What a listing from the snapshot's own version on says. */
@@ -25,6 +24,9 @@ static enum continuation judge_listing(const silt_snapshot *old, const struct sl
     int64_t newest = segment->version; /* of any file */
     *n_commits = 0;
     for (size_t i = 0; i < n; i++) {
+        if (files[i].kind == SL_LOG_CRC || files[i].kind == SL_LOG_COMPACTED) {
+            continue; /* they make no version */
+        }
         newest = files[i].version > newest ? files[i].version : newest;
         if (files[i].kind != SL_LOG_COMMIT) {
             continue;
@@ -53,7 +55,7 @@ static bool copy_files(struct sl_arena *arena, const struct sl_log_file *from, s
     for (size_t i = 0; i < n; i++) {
         to[i] = from[i];
         to[i].name = sl_arena_copy(arena, from[i].name);
-        if (to[i].name.ptr == NULL) {
+        if (to[i].name.ptr == NULL) { /* `content` belongs to the table */
             return false;
         }
     }
@@ -64,7 +66,8 @@ static bool copy_files(struct sl_arena *arena, const struct sl_log_file *from, s
 static silt_status extend_segment(silt_snapshot *grown, const silt_snapshot *old, const struct sl_vec *listed,
                                   size_t n_new, silt_error *err)
 {
-    const struct sl_log_segment *from = &old->segment;
+    /* What the view has may be another way to the version than the one that was chosen first. */
+    const struct sl_log_segment *from = &((const struct sl_log_view *)atomic_load(&old->view))->segment;
     const size_t n = from->n_commits + n_new;
     struct sl_log_file *commits = sl_arena_alloc_array(&grown->arena, n, sizeof(*commits));
     struct sl_log_file *checkpoint = NULL;
@@ -93,6 +96,7 @@ static silt_status extend_segment(silt_snapshot *grown, const silt_snapshot *old
                                              .n_checkpoint = from->n_checkpoint,
                                              .commits = commits,
                                              .n_commits = n,
+                                             .has_compacted = from->has_compacted,
                                              .has_commit_file = true,
                                              .commit_file = commits[n - 1]};
     return SILT_OK;
@@ -100,6 +104,7 @@ static silt_status extend_segment(silt_snapshot *grown, const silt_snapshot *old
 
 struct growing {
     silt_snapshot *snapshot;
+    struct sl_log_view *view; /* of the snapshot, not published yet */
     struct sl_replay replay;
     struct sl_file_set_builder tail;
 };
@@ -141,7 +146,7 @@ static silt_status take_state(struct growing *growing, const struct sl_replay_st
 }
 
 /* The old snapshot's files were never loaded: its tail goes behind the new one, its keys join the new ones. */
-static silt_status join_tails(struct growing *growing, const silt_snapshot *old, silt_error *err)
+static silt_status join_tails(struct growing *growing, const struct sl_log_view *old, silt_error *err)
 {
     struct sl_file_cursor cursor;
     sl_file_cursor_init(&cursor, old->tail, true);
@@ -167,9 +172,37 @@ static silt_status join_tails(struct growing *growing, const silt_snapshot *old,
     return status;
 }
 
+/* A checkpoint's names, out of a view that may go before the new one. */
+static silt_status copy_checkpoint(struct sl_arena *arena, const struct sl_checkpoint *from, struct sl_checkpoint *to,
+                                   silt_error *err)
+{
+    *to = *from;
+    silt_parquet_file *files = sl_arena_alloc_array(arena, from->n_parquet, sizeof(*files));
+    if (files == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < from->n_parquet; i++) {
+        const char *local = from->parquet[i].local_path;
+        files[i] = from->parquet[i];
+        files[i].path = sl_arena_strdup(arena, sl_str_from(from->parquet[i].path));
+        files[i].local_path = local != NULL ? sl_arena_strdup(arena, sl_str_from(local)) : NULL;
+        if (files[i].path == NULL || (local != NULL && files[i].local_path == NULL)) {
+            return sl_fail_nomem(err);
+        }
+    }
+    to->parquet = files;
+    if (from->json_path.ptr != NULL) {
+        to->json_path = sl_arena_copy(arena, from->json_path);
+        return to->json_path.ptr != NULL ? SILT_OK : sl_fail_nomem(err);
+    }
+    return SILT_OK;
+}
+
 static silt_status inherit_files(struct growing *growing, silt_snapshot *old, silt_error *err)
 {
     silt_snapshot *grown = growing->snapshot;
+    struct sl_log_view *view = growing->view;
+    const struct sl_log_view *old_view = atomic_load(&old->view);
     struct sl_file_set *loaded = atomic_load(&old->detailed);
     if (loaded == NULL) {
         loaded = atomic_load(&old->files);
@@ -177,12 +210,14 @@ static silt_status inherit_files(struct growing *growing, silt_snapshot *old, si
     if (loaded != NULL) {
         grown->base = sl_file_set_ref(loaded);
     } else {
-        SL_TRY(join_tails(growing, old, err));
+        SL_TRY(join_tails(growing, old_view, err));
         grown->base = sl_file_set_ref(old->base);
     }
-    grown->tail = sl_file_set_finish(&growing->tail);
-    grown->seen = growing->replay.seen;
-    grown->seen_keys = growing->replay.keys;
+    SL_TRY(copy_checkpoint(&view->arena, &old_view->checkpoint, &view->checkpoint, err));
+    view->segment = grown->segment;
+    view->tail = sl_file_set_finish(&growing->tail);
+    view->seen = growing->replay.seen;
+    view->seen_keys = growing->replay.keys;
     sl_map_init(&growing->replay.seen, grown->env);
     sl_arena_init(&growing->replay.keys, grown->env);
     atomic_store(&grown->details_too_big, atomic_load(&old->details_too_big));
@@ -197,7 +232,7 @@ static silt_status grow(struct growing *growing, silt_snapshot *old, const silt_
     SL_TRY(extend_segment(grown, old, listed, n_new, err));
     SL_TRY(sl_file_set_begin(&growing->tail, grown->env, true, SL_FILE_SET_MAX_DETAILS, err));
     const struct sl_commits_request commits = {.source = &source,
-                                               .files = grown->segment.commits + old->segment.n_commits,
+                                               .files = grown->segment.commits + (grown->segment.n_commits - n_new),
                                                .n = n_new,
                                                .missing = SL_MISSING_FAILS};
     SL_TRY(sl_commits_each(&commits, call, take_commit, growing, err));
@@ -213,16 +248,22 @@ static silt_status make_grown(silt_snapshot *old, const silt_call *call, const s
     if (grown == NULL) {
         return sl_fail_nomem(err);
     }
-    struct growing growing = {.snapshot = grown};
+    struct growing growing = {.snapshot = grown, .view = sl_view_new(grown->env)};
+    if (growing.view == NULL) {
+        silt_snapshot_unref(grown);
+        return sl_fail_nomem(err);
+    }
     const struct sl_replay_sink sink = {.on_add = keep_add, .ctx = &growing};
     sl_replay_init(&growing.replay, grown->env, sl_snapshot_root(grown), &grown->state, &grown->arena, &sink);
     const silt_status status = grow(&growing, old, call, listed, n_new, err);
     sl_file_set_abandon(&growing.tail);
     sl_replay_release(&growing.replay);
     if (status != SILT_OK) {
+        sl_view_free(growing.view);
         silt_snapshot_unref(grown);
         return status;
     }
+    atomic_store(&grown->view, growing.view);
     *out = grown;
     return SILT_OK;
 }
@@ -239,10 +280,14 @@ silt_status silt_snapshot_refresh(silt_snapshot *snapshot, const silt_call *call
     sl_vec_init(&listed, snapshot->env, sizeof(struct sl_log_file));
     bool exists = false;
     size_t n_new = 0;
-    silt_status status = sl_log_list(sl_snapshot_storage(snapshot), call, sl_snapshot_root(snapshot),
-                                     snapshot->segment.version, &names, &listed, &exists, err);
+    silt_status status = sl_table_list_log(snapshot->table, call, snapshot->segment.version, &names, &listed, &exists,
+                                           err);
     if (status == SILT_OK) {
-        switch (judge_listing(snapshot, listed.data, listed.len, &n_new)) {
+        enum continuation found = judge_listing(snapshot, listed.data, listed.len, &n_new);
+        if (found == LOG_GREW && atomic_load(&snapshot->view) == NULL) {
+            found = LOG_DIFFERS; /* opened through a version checksum: so is the new one, if it can be */
+        }
+        switch (found) {
         case LOG_UNCHANGED: *out = silt_snapshot_ref(snapshot); break;
         case LOG_GREW: status = make_grown(snapshot, call, &listed, n_new, out, err); break;
         case LOG_DIFFERS: status = sl_snapshot_load(snapshot->table, call, SL_VERSION_LATEST, out, err); break;

@@ -16,6 +16,11 @@ const struct sl_protocol *sl_snapshot_protocol(const silt_snapshot *snapshot);
 const struct sl_metadata *sl_snapshot_get_metadata(const silt_snapshot *snapshot);
 /* How columns are found in files. The physical schema is silt_snapshot_physical_schema. */
 enum sl_mapping_mode sl_snapshot_mapping(const silt_snapshot *snapshot);
+/*
+ * For who is about to read rows or write: a snapshot that was opened through a version checksum is compared with the log now. When the checksum
+ * proves wrong, *snapshot is replaced by one of the same version that was replayed, with one note; the reference passes over.
+ */
+silt_status sl_snapshot_settle(silt_snapshot **snapshot, const silt_call *call, silt_error *err);
 /* In-commit timestamp of its last commit if it has one, else the commit file's modification time. */
 int64_t sl_snapshot_commit_time_ms(const silt_snapshot *snapshot);
 const struct sl_app_txn *sl_snapshot_app_txn(const silt_snapshot *snapshot, struct sl_str app_id); /* NULL if none */

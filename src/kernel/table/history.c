@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "kernel/engine/engine.h"
 #include "kernel/log/commit_batch.h"
-#include "kernel/log/list.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 #include "kernel/table/commit_times.h"
@@ -102,8 +101,7 @@ silt_status silt_table_history(silt_table *table, const silt_call *call, int64_t
     struct telling telling = {.on_entry = on_entry, .ctx = ctx, .left = limit > 0 ? limit : INT64_MAX};
     sl_arena_init(&telling.texts, env);
     bool exists = false;
-    silt_status status = sl_log_list(sl_table_storage(table), call, sl_table_root(table), 0, &names, &files, &exists,
-                                     err);
+    silt_status status = sl_table_list_log(table, call, 0, &names, &files, &exists, err);
     if (status == SILT_OK) {
         status = exists && files.len > 0 ? tell(table, call, limit, &files, &telling, err)
                                          : sl_table_absent(table, call, err);

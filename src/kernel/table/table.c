@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/uri.h"
 #include "kernel/engine/engine.h"
+#include "kernel/log/catalog_tail.h"
+#include "kernel/log/list.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 
@@ -20,6 +22,9 @@ struct silt_table {
     silt_storage *storage; /* borrowed from the engine */
     struct sl_arena arena;
     struct sl_str root; /* in the arena, NUL-terminated */
+    bool is_catalog;
+    struct sl_catalog_tail tail;
+    atomic_bool distrusts_crc; /* a version checksum contradicted the log */
 };
 
 static void free_table(silt_table *table)
@@ -30,18 +35,15 @@ static void free_table(silt_table *table)
     silt_engine_unref(engine); /* last: the environment may go with it */
 }
 
-silt_status silt_table_for_path(silt_engine *engine, const char *uri, silt_table **out, silt_error *err)
+static silt_status make_table(silt_engine *engine, const char *uri, silt_table **out, silt_error *err)
 {
-    if (engine == NULL || uri == NULL || out == NULL || uri[0] == '\0') {
-        return sl_fail(err, SILT_EINVALID, NULL, "silt_table_for_path needs an engine, a path and an out parameter");
-    }
-    *out = NULL;
     const silt_env *env = silt_engine_env(engine);
     silt_table *table = sl_alloc_zero(env, sizeof(*table));
     if (table == NULL) {
         return sl_fail_nomem(err);
     }
     atomic_init(&table->refs, 1);
+    atomic_init(&table->distrusts_crc, false);
     table->env = env;
     table->engine = silt_engine_ref(engine);
     sl_arena_init(&table->arena, env);
@@ -60,6 +62,113 @@ silt_status silt_table_for_path(silt_engine *engine, const char *uri, silt_table
     }
     *out = table;
     return SILT_OK;
+}
+
+silt_status silt_table_for_path(silt_engine *engine, const char *uri, silt_table **out, silt_error *err)
+{
+    if (engine == NULL || uri == NULL || out == NULL || uri[0] == '\0') {
+        return sl_fail(err, SILT_EINVALID, NULL, "silt_table_for_path needs an engine, a path and an out parameter");
+    }
+    *out = NULL;
+    return make_table(engine, uri, out, err);
+}
+
+/* ---- tables of a catalog ---- */
+
+static silt_status copy_commit(silt_table *table, const silt_catalog_commit *from, struct sl_log_file *to,
+                               silt_error *err)
+{
+    *to = (struct sl_log_file){.kind = SL_LOG_COMMIT,
+                               .version = from->version,
+                               .end_version = from->version,
+                               .modified_ms = from->modified_ms};
+    if ((from->staged_name == NULL) == (from->content == NULL)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "commit %lld of the catalog is %s", (long long)from->version,
+                       from->content == NULL ? "neither staged nor inline" : "both staged and inline");
+    }
+    if (from->content != NULL) {
+        to->name = SL_STR("(inline commit)");
+        to->size = (int64_t)from->content_len;
+        to->content = sl_arena_copy(&table->arena, sl_str_make(from->content, from->content_len));
+        return to->content.ptr != NULL ? SILT_OK : sl_fail_nomem(err);
+    }
+    /* The name of a commit with a UUID in the place of nothing; no path. */
+    if (!sl_log_is_staged_name(sl_str_from(from->staged_name), from->version)) {
+        return sl_fail(err, SILT_EINVALID, NULL,
+                       "commit %lld of the catalog: %s is not the name of a staged commit of that version",
+                       (long long)from->version, from->staged_name);
+    }
+    const char *name = sl_arena_printf(&table->arena, SL_LOG_STAGED_DIR "/%s", from->staged_name);
+    to->size = from->size_bytes;
+    to->name = sl_str_from(name);
+    return name != NULL ? SILT_OK : sl_fail_nomem(err);
+}
+
+static silt_status take_catalog(silt_table *table, const silt_catalog_state *state, silt_error *err)
+{
+    struct sl_log_file *commits = sl_arena_alloc_array(&table->arena, state->n_commits, sizeof(*commits));
+    if (commits == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < state->n_commits; i++) {
+        SL_TRY(copy_commit(table, &state->commits[i], &commits[i], err));
+    }
+    table->is_catalog = true;
+    table->tail = (struct sl_catalog_tail){
+        .commits = commits, .n = state->n_commits, .latest_version = state->latest_version};
+    return sl_catalog_tail_check(&table->tail, err);
+}
+
+silt_status silt_table_for_catalog(silt_engine *engine, const char *uri, const silt_catalog_state *state,
+                                   silt_table **out, silt_error *err)
+{
+    if (engine == NULL || uri == NULL || out == NULL || uri[0] == '\0' || state == NULL ||
+        (state->commits == NULL && state->n_commits > 0)) {
+        return sl_fail(err, SILT_EINVALID, NULL,
+                       "silt_table_for_catalog needs an engine, a path, the catalog's state and an out parameter");
+    }
+    *out = NULL;
+    silt_table *table = NULL;
+    SL_TRY(make_table(engine, uri, &table, err));
+    const silt_status status = take_catalog(table, state, err);
+    if (status != SILT_OK) {
+        free_table(table);
+        return status;
+    }
+    *out = table;
+    return SILT_OK;
+}
+
+bool sl_table_is_catalog(const silt_table *table)
+{
+    return table->is_catalog;
+}
+
+int64_t sl_table_newest_allowed(const silt_table *table)
+{
+    return table->is_catalog ? table->tail.latest_version : INT64_MAX;
+}
+
+silt_status sl_table_list_log(silt_table *table, const silt_call *call, int64_t from_version, struct sl_arena *arena,
+                              struct sl_vec *files, bool *exists, silt_error *err)
+{
+    files->len = 0;
+    SL_TRY(sl_log_list(table->storage, call, table->root, from_version, arena, files, exists, err));
+    if (!table->is_catalog) {
+        return SILT_OK;
+    }
+    *exists = *exists || table->tail.n > 0;
+    return sl_catalog_tail_merge(&table->tail, from_version, files, err);
+}
+
+bool sl_table_trusts_crc(const silt_table *table)
+{
+    return !atomic_load(&table->distrusts_crc);
+}
+
+void sl_table_distrust_crc(silt_table *table)
+{
+    atomic_store(&table->distrusts_crc, true);
 }
 
 silt_table *silt_table_ref(silt_table *table)

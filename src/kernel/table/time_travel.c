@@ -13,7 +13,7 @@
 #include "base/time.h"
 #include "kernel/engine/engine.h"
 #include "kernel/feature/feature.h"
-#include "kernel/log/list.h"
+#include "kernel/log/commit_batch.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 #include "kernel/table/commit_times.h"
@@ -94,20 +94,26 @@ static void find_enablement(struct search *search)
     search->ict_timestamp = property_number(configuration, "delta.inCommitTimestampEnablementTimestamp", INT64_MIN);
 }
 
+static silt_status take_time(void *ctx, const struct sl_commit *commit, bool *stop, silt_error *err)
+{
+    (void)stop;
+    (void)err;
+    struct sl_log_file *file = ctx;
+    if (commit->commit_info != NULL && commit->commit_info->in_commit_timestamp != SL_NO_I64) {
+        file->modified_ms = commit->commit_info->in_commit_timestamp;
+    }
+    return SILT_OK;
+}
+
 /* The in-commit timestamp of a commit; its file's time when it lacks one against the rules. */
 static silt_status read_time(struct search *search, struct sl_log_file *commit, silt_error *err)
 {
-    struct sl_arena scratch;
-    sl_arena_init(&scratch, search->env);
-    struct sl_commit parsed;
-    const silt_status status = sl_commit_read(silt_table_engine(search->table), sl_table_storage(search->table),
-                                              search->call, sl_table_root(search->table), commit->version, &scratch,
-                                              &parsed, err);
-    if (status == SILT_OK && parsed.commit_info != NULL && parsed.commit_info->in_commit_timestamp != SL_NO_I64) {
-        commit->modified_ms = parsed.commit_info->in_commit_timestamp;
-    }
-    sl_arena_release(&scratch);
-    return status;
+    const struct sl_log_source source = {.engine = silt_table_engine(search->table),
+                                         .storage = sl_table_storage(search->table),
+                                         .root = sl_table_root(search->table)};
+    const struct sl_commits_request request = {
+        .source = &source, .files = commit, .n = 1, .missing = SL_MISSING_FAILS, .info_only = true};
+    return sl_commits_each(&request, search->call, take_time, commit, err);
 }
 
 /* Binary search over commits whose times grow and are in the commits; only the probed ones are read. */
@@ -134,8 +140,7 @@ static silt_status find_by_commits(struct search *search, struct sl_log_file *co
 static silt_status list_commits(struct search *search, silt_error *err)
 {
     bool exists = false;
-    SL_TRY(sl_log_list(sl_table_storage(search->table), search->call, sl_table_root(search->table), 0, &search->arena,
-                       &search->files, &exists, err));
+    SL_TRY(sl_table_list_log(search->table, search->call, 0, &search->arena, &search->files, &exists, err));
     const int64_t earliest = sl_segment_earliest(search->files.data, search->files.len);
     search->files.len = sl_commit_times_filter(search->files.data, search->files.len, earliest >= 0 ? earliest : 0);
     /* What was committed after the latest snapshot was loaded is not looked at. */

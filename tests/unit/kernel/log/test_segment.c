@@ -36,37 +36,58 @@ static int teardown(void **state)
 }
 
 /*
- * A listing as words: "3" a commit, "c3" a checkpoint, "p3.1.2" a part, "v3" a V2 checkpoint; in the order of names.
+ * A listing as words: "3" a commit, "c3" a checkpoint, "p3.1.2" a part, "v3" a small V2 checkpoint in JSON, "w3" a large one, "k3.5"
+ * a compacted file, "s3" a version checksum; in the order of names. A file's name is its word. `bad`: words of checkpoints
+ * that are not to be used.
  */
-static silt_status choose(struct fixture *f, const char *listing, int64_t version, int64_t below)
+static silt_status choose_without(struct fixture *f, const char *listing, int64_t version, const char *bad)
 {
     size_t n = 0;
     for (const char *at = listing; *at != '\0';) {
-        const char kind = *at == 'c' || *at == 'p' || *at == 'v' ? *at++ : 'j';
+        const char *word = at;
+        const char kind = strchr("cpvwks", *at) != NULL ? *at++ : 'j';
         char *end = NULL;
-        struct sl_log_file file = {.kind = SL_LOG_COMMIT, .version = strtoll(at, &end, 10), .name = SL_STR("x")};
-        if (kind == 'c') {
+        struct sl_log_file file = {.kind = SL_LOG_COMMIT, .version = strtoll(at, &end, 10)};
+        file.end_version = file.version;
+        if (kind == 'k') {
+            file.kind = SL_LOG_COMPACTED;
+            file.end_version = strtoll(end + 1, &end, 10);
+        } else if (kind == 's') {
+            file.kind = SL_LOG_CRC;
+        } else if (kind == 'c') {
             file.kind = SL_LOG_CHECKPOINT;
-        } else if (kind == 'v') {
+        } else if (kind == 'v' || kind == 'w') {
             file.kind = SL_LOG_CHECKPOINT_V2;
+            file.size = kind == 'v' ? 1000 : 100000000;
         } else if (kind == 'p') {
             file.kind = SL_LOG_CHECKPOINT_PART;
             file.part = (int32_t)strtol(end + 1, &end, 10);
             file.n_parts = (int32_t)strtol(end + 1, &end, 10);
         }
+        const size_t len = (size_t)(end - word);
+        char *name = sl_arena_alloc_zero(&f->arena, len + 6);
+        memcpy(name, word, len);
+        memcpy(name + len, kind == 'v' || kind == 'w' ? ".json" : "", kind == 'v' || kind == 'w' ? 5 : 0);
+        file.name = sl_str_from(name);
         f->files[n++] = file;
         at = *end == ' ' ? end + 1 : end;
     }
+    const struct sl_str bad_name = sl_str_from(bad);
     const struct sl_segment_request request = {
-        .files = f->files, .n_files = n, .complete = true, .version = version, .checkpoint_below = below};
+        .files = f->files, .n_files = n, .complete = true, .version = version, .bad = {&bad_name, bad != NULL ? 1 : 0}};
     silt_error_reset(&f->err);
     return sl_segment_choose(&request, &f->arena, &f->segment, &f->err);
+}
+
+static silt_status choose(struct fixture *f, const char *listing, int64_t version)
+{
+    return choose_without(f, listing, version, NULL);
 }
 
 static void expect(struct fixture *f, const char *listing, int64_t version, int64_t checkpoint, size_t n_parts,
                    size_t n_commits)
 {
-    const silt_status status = choose(f, listing, version, INT64_MAX);
+    const silt_status status = choose(f, listing, version);
     if (status != SILT_OK) {
         print_error("%s: %s\n", listing, f->err.message);
     }
@@ -103,46 +124,97 @@ static void parts_count_when_all_of_one_number_are_there(void **state)
 static void a_bad_checkpoint_can_be_excluded(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(choose(f, "0 c1 1 c2 2 3", SL_VERSION_LATEST, 2), SILT_OK);
+    assert_int_equal(choose_without(f, "0 c1 1 c2 2 3", SL_VERSION_LATEST, "c2"), SILT_OK);
     assert_int_equal(f->segment.checkpoint_version, 1);
     assert_int_equal(f->segment.n_commits, 2);
-    assert_int_equal(choose(f, "0 c1 1 c2 2 3", SL_VERSION_LATEST, 1), SILT_OK);
+    assert_int_equal(choose_without(f, "0 1 c2 2 3", SL_VERSION_LATEST, "c2"), SILT_OK);
     assert_int_equal(f->segment.n_commits, 4);
-    assert_int_equal(choose(f, "c2 3", SL_VERSION_LATEST, 2), SILT_ECORRUPT);
+    assert_int_equal(choose_without(f, "c2 3", SL_VERSION_LATEST, "c2"), SILT_ECORRUPT);
     assert_non_null(strstr(f->err.message, "0, 1, 2"));
+}
+
+/* Its version was committed: to answer with an older one would lose commits in silence. */
+static void a_bad_newest_checkpoint_without_its_commit_leaves_a_gap(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(choose_without(f, "0 1 c2", SL_VERSION_LATEST, "c2"), SILT_ECORRUPT);
+    assert_string_equal(f->err.code_name, "DELTA_VERSIONS_NOT_CONTIGUOUS");
+}
+
+static void another_checkpoint_of_the_version_stands_in_for_a_bad_one(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(choose(f, "0 c1 p1.1.2 p1.2.2 1 2", SL_VERSION_LATEST), SILT_OK);
+    assert_string_equal(f->segment.checkpoint[0].name.ptr, "c1");
+    assert_int_equal(choose_without(f, "0 c1 p1.1.2 p1.2.2 1 2", SL_VERSION_LATEST, "c1"), SILT_OK);
+    assert_int_equal(f->segment.n_checkpoint, 2);
+    assert_int_equal(f->segment.checkpoint_version, 1);
+}
+
+static void a_small_top_file_in_json_is_read_first(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(choose(f, "0 c1 v1 w1 1 2", SL_VERSION_LATEST), SILT_OK);
+    assert_string_equal(f->segment.checkpoint[0].name.ptr, "v1.json");
+    assert_int_equal(choose(f, "0 c1 w1 1 2", SL_VERSION_LATEST), SILT_OK);
+    assert_string_equal(f->segment.checkpoint[0].name.ptr, "c1");
+    assert_int_equal(choose_without(f, "0 c1 w1 1 2", SL_VERSION_LATEST, "c1"), SILT_OK);
+    assert_string_equal(f->segment.checkpoint[0].name.ptr, "w1.json");
+}
+
+static void compacted_files_stand_for_commits_that_are_all_there(void **state)
+{
+    struct fixture *f = *state;
+    expect(f, "0 k1.2 1 k1.4 2 3 4 5", SL_VERSION_LATEST, -1, 0, 3);
+    assert_true(f->segment.has_compacted);
+    assert_int_equal(f->segment.commits[1].end_version, 4);
+    expect(f, "0 k1.2 1 k1.4 2 3 4 5", 3, -1, 0, 3); /* 0, 1-2, 3 */
+    expect(f, "0 k0.3 1 2 c2 3 4", SL_VERSION_LATEST, 2, 1,
+           2); /* one that reaches below the checkpoint serves nothing */
+    assert_false(f->segment.has_compacted);
+    assert_int_equal(choose(f, "0 k1.4 1 3 4 5", SL_VERSION_LATEST), SILT_ECORRUPT); /* none hides a gap */
+}
+
+static void version_checksums_are_those_of_the_segment(void **state)
+{
+    struct fixture *f = *state;
+    expect(f, "s0 0 c1 s1 1 s2 2 3 s4", 3, 1, 1, 2);
+    assert_int_equal(f->segment.n_crcs, 2);
+    assert_int_equal(f->segment.crcs[0].version, 1);
+    assert_int_equal(f->segment.crcs[1].version, 2);
 }
 
 static void gaps_are_listed(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(choose(f, "0 4", SL_VERSION_LATEST, INT64_MAX), SILT_ECORRUPT);
+    assert_int_equal(choose(f, "0 4", SL_VERSION_LATEST), SILT_ECORRUPT);
     assert_string_equal(f->err.code_name, "DELTA_VERSIONS_NOT_CONTIGUOUS");
     assert_non_null(strstr(f->err.message, "1, 2, 3 missing between 0 and 4"));
-    assert_int_equal(choose(f, "c3 5 6", SL_VERSION_LATEST, INT64_MAX), SILT_ECORRUPT);
-    assert_int_equal(choose(f, "0 2", 1, INT64_MAX), SILT_ECORRUPT);
-    assert_int_equal(choose(f, "0 9000000000000000000", SL_VERSION_LATEST, INT64_MAX), SILT_ECORRUPT);
+    assert_int_equal(choose(f, "c3 5 6", SL_VERSION_LATEST), SILT_ECORRUPT);
+    assert_int_equal(choose(f, "0 2", 1), SILT_ECORRUPT);
+    assert_int_equal(choose(f, "0 9000000000000000000", SL_VERSION_LATEST), SILT_ECORRUPT);
     assert_non_null(strstr(f->err.message, "9, 10, ... missing"));
-    assert_int_equal(choose(f, "1 2", SL_VERSION_LATEST, INT64_MAX), SILT_ECORRUPT);
+    assert_int_equal(choose(f, "1 2", SL_VERSION_LATEST), SILT_ECORRUPT);
     assert_string_equal(f->err.code_name, "DELTA_TRUNCATED_TRANSACTION_LOG");
 }
 
 static void unavailable_versions_are_told_with_what_there_is(void **state)
 {
     struct fixture *f = *state;
-    assert_int_equal(choose(f, "0 1", 2, INT64_MAX), SILT_ENOTFOUND);
+    assert_int_equal(choose(f, "0 1", 2), SILT_ENOTFOUND);
     assert_non_null(strstr(f->err.message, "0 to 1"));
-    assert_int_equal(choose(f, "2 c3 3 4", 2, INT64_MAX), SILT_ENOTFOUND);
+    assert_int_equal(choose(f, "2 c3 3 4", 2), SILT_ENOTFOUND);
     assert_non_null(strstr(f->err.message, "3 to 4"));
-    assert_int_equal(choose(f, "0 1", -1, INT64_MAX), SILT_EINVALID);
-    assert_int_equal(choose(f, "", SL_VERSION_LATEST, INT64_MAX), SILT_ENOTTABLE);
+    assert_int_equal(choose(f, "0 1", -1), SILT_EINVALID);
+    assert_int_equal(choose(f, "", SL_VERSION_LATEST), SILT_ENOTTABLE);
 }
 
-static void v2_checkpoints_are_not_used(void **state)
+static void v2_checkpoints_are_used(void **state)
 {
     struct fixture *f = *state;
-    expect(f, "0 1 v1 2", SL_VERSION_LATEST, -1, 0, 3);
-    assert_int_equal(choose(f, "v1 2", SL_VERSION_LATEST, INT64_MAX), SILT_EUNSUPPORTED);
-    assert_int_equal(choose(f, "v1", SL_VERSION_LATEST, INT64_MAX), SILT_EUNSUPPORTED);
+    expect(f, "0 1 v1 2", SL_VERSION_LATEST, 1, 1, 1);
+    expect(f, "v1 2", SL_VERSION_LATEST, 1, 1, 1);
+    expect(f, "v1", SL_VERSION_LATEST, 1, 1, 0);
 }
 
 static void commits_up_to_the_checkpoint_are_not_replayed(void **state)
@@ -168,9 +240,14 @@ int main(void)
         TEST(the_newest_usable_checkpoint_is_taken),
         TEST(parts_count_when_all_of_one_number_are_there),
         TEST(a_bad_checkpoint_can_be_excluded),
+        TEST(a_bad_newest_checkpoint_without_its_commit_leaves_a_gap),
+        TEST(another_checkpoint_of_the_version_stands_in_for_a_bad_one),
+        TEST(a_small_top_file_in_json_is_read_first),
+        TEST(compacted_files_stand_for_commits_that_are_all_there),
+        TEST(version_checksums_are_those_of_the_segment),
         TEST(gaps_are_listed),
         TEST(unavailable_versions_are_told_with_what_there_is),
-        TEST(v2_checkpoints_are_not_used),
+        TEST(v2_checkpoints_are_used),
         TEST(commits_up_to_the_checkpoint_are_not_replayed),
         TEST(the_highest_version_does_not_overflow),
     };

@@ -377,20 +377,12 @@ static void huge_versions_are_versions(void **state)
     silt_snapshot_unref(snapshot);
 }
 
-static void only_a_v2_checkpoint_is_refused_by_feature(void **state)
-{
-    struct log_fixture *f = *state;
-    log_put(f, "00000000000000000002.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json", "{}");
-    log_commit(f, 3, LOG_ADD("a"), NULL);
-    log_expect_failure(f, -1, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "v2Checkpoint");
-}
-
 static void sidecars_are_never_passed_over(void **state)
 {
     struct log_fixture *f = *state;
     log_checkpoint(f, 1, LOG_PROTOCOL, LOG_METADATA,
                    "{\"sidecar\":{\"path\":\"s.parquet\",\"sizeInBytes\":1,\"modificationTime\":1}}", NULL);
-    log_expect_failure(f, -1, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "v2Checkpoint");
+    log_expect_failure(f, -1, SILT_ECORRUPT, "DELTA_STATE_RECOVER_ERROR", "checkpointMetadata");
 }
 
 static void every_failed_allocation_is_reported(void **state)
@@ -454,7 +446,6 @@ int main(void)
         LOG_TEST(metadata_that_does_not_hold_together_is_refused),
         LOG_TEST(application_versions_expire_when_the_table_says_so),
         LOG_TEST(huge_versions_are_versions),
-        LOG_TEST(only_a_v2_checkpoint_is_refused_by_feature),
         LOG_TEST(sidecars_are_never_passed_over),
         LOG_TEST(every_failed_allocation_is_reported),
     };

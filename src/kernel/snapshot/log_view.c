@@ -1,0 +1,256 @@
+/*
+ * Building views of a log and publishing them; see log_view.h. A view is replayed on its own and shared when it is whole: two
+ * threads that build at once both succeed, and one throws its work away.
+ */
+#include "kernel/snapshot/log_view.h"
+
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "kernel/snapshot/segment_search.h"
+#include "kernel/snapshot/snapshot_int.h"
+
+struct sl_log_view *sl_view_new(const silt_env *env)
+{
+    struct sl_log_view *view = sl_alloc_zero(env, sizeof(*view));
+    if (view == NULL) {
+        return NULL;
+    }
+    view->env = env;
+    view->segment = (struct sl_log_segment){.version = -1, .checkpoint_version = -1};
+    view->checkpoint.version = -1;
+    view->in_commit_timestamp = SL_NO_I64;
+    sl_arena_init(&view->arena, env);
+    sl_replay_state_init(&view->state, env);
+    sl_map_init(&view->seen, env);
+    sl_arena_init(&view->seen_keys, env);
+    return view;
+}
+
+void sl_view_free(struct sl_log_view *view)
+{
+    while (view != NULL) {
+        struct sl_log_view *replaced = view->replaced;
+        sl_file_set_unref(view->tail);
+        sl_map_release(&view->seen);
+        sl_arena_release(&view->seen_keys);
+        sl_replay_state_release(&view->state);
+        sl_arena_release(&view->arena);
+        sl_release(view->env, view, sizeof(*view));
+        view = replaced;
+    }
+}
+
+/* ---- replaying a segment ---- */
+
+struct opening {
+    struct sl_log_view *view;
+    struct sl_replay replay;
+    struct sl_file_set_builder tail;
+    bool from_zero; /* no checkpoint could be used: version 0 must be the table's first */
+};
+
+static silt_status keep_add(void *ctx, const struct sl_add *add, silt_error *err)
+{
+    struct opening *opening = ctx;
+    return sl_file_set_add(&opening->tail, add, err);
+}
+
+/* A log that was cleaned up, or a table that was made anew in its place, must not pass for the whole history. */
+static silt_status check_first(const struct sl_commit *commit, silt_error *err)
+{
+    bool has_protocol = false;
+    bool has_metadata = false;
+    for (size_t i = 0; i < commit->n_actions; i++) {
+        has_protocol = has_protocol || commit->actions[i].kind == SL_ACTION_PROTOCOL;
+        has_metadata = has_metadata || commit->actions[i].kind == SL_ACTION_METADATA;
+    }
+    if (has_protocol && has_metadata) {
+        return SILT_OK;
+    }
+    return sl_fail(err, SILT_ECORRUPT, "DELTA_STATE_RECOVER_ERROR",
+                   "the commits are no way to the table: version 0 holds no %s action",
+                   has_protocol ? "metaData" : "protocol");
+}
+
+static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *stop, silt_error *err)
+{
+    (void)stop;
+    struct opening *opening = ctx;
+    struct sl_log_view *view = opening->view;
+    if (commit->version == view->segment.version && commit->commit_info != NULL) {
+        view->in_commit_timestamp = commit->commit_info->in_commit_timestamp;
+    }
+    if (opening->from_zero && commit->version == 0) {
+        SL_TRY(check_first(commit, err));
+    }
+    return sl_replay_commit(&opening->replay, commit, err);
+}
+
+static silt_status take_row(void *ctx, const struct sl_action *action, silt_error *err)
+{
+    struct opening *opening = ctx;
+    return sl_replay_checkpoint_action(&opening->replay, action, err);
+}
+
+static bool is_unreadable(silt_status status)
+{
+    return status == SILT_ECORRUPT || status == SILT_ENOTFOUND || status == SILT_ELIMIT;
+}
+
+static silt_status replay_segment(struct opening *opening, const struct sl_log_source *source, const silt_call *call,
+                                  enum sl_segment_fault *fault, silt_error *err)
+{
+    struct sl_log_view *view = opening->view;
+    const struct sl_log_segment *segment = &view->segment;
+    SL_TRY(sl_file_set_begin(&opening->tail, view->env, true, SL_FILE_SET_MAX_DETAILS, err));
+    const struct sl_commits_request commits = {
+        .source = source, .files = segment->commits, .n = segment->n_commits, .missing = SL_MISSING_FAILS};
+    silt_status status = sl_commits_each(&commits, call, take_commit, opening, err);
+    if (status != SILT_OK) {
+        *fault = segment->has_compacted && is_unreadable(status) ? SL_FAULT_COMPACTED : SL_FAULT_OTHER;
+        return status;
+    }
+    const struct sl_checkpoint_opening checkpoint = {
+        .source = source, .segment = segment, .arena = &view->arena, .visit = take_row, .ctx = opening};
+    status = sl_checkpoint_open(&checkpoint, call, &view->checkpoint, err);
+    if (sl_checkpoint_is_bad(status)) {
+        *fault = SL_FAULT_CHECKPOINT;
+    }
+    return status;
+}
+
+silt_status sl_view_open(silt_table *table, const silt_call *call, bool from_zero, struct sl_log_view *view,
+                         enum sl_segment_fault *fault, silt_error *err)
+{
+    *fault = SL_FAULT_OTHER;
+    const struct sl_log_source source = {
+        .engine = silt_table_engine(table), .storage = sl_table_storage(table), .root = sl_table_root(table)};
+    struct opening opening = {.view = view, .from_zero = from_zero && view->segment.n_checkpoint == 0};
+    const struct sl_replay_sink sink = {.on_add = keep_add, .ctx = &opening};
+    sl_replay_init(&opening.replay, view->env, source.root, &view->state, &view->arena, &sink);
+    const silt_status status = replay_segment(&opening, &source, call, fault, err);
+    if (status == SILT_OK) {
+        view->tail = sl_file_set_finish(&opening.tail);
+        view->seen = opening.replay.seen;
+        view->seen_keys = opening.replay.keys;
+        sl_map_init(&opening.replay.seen, view->env);
+        sl_arena_init(&opening.replay.keys, view->env);
+    }
+    sl_file_set_abandon(&opening.tail);
+    sl_replay_release(&opening.replay);
+    return status;
+}
+
+/* ---- views of a snapshot that is there already ---- */
+
+/* Opens the first segment of the search that holds. first: the one to begin with, NULL: the search's own choice. */
+static silt_status open_first_good(struct sl_segment_search *search, const struct sl_log_segment *first,
+                                   struct sl_log_view **out, silt_error *err)
+{
+    for (;;) {
+        silt_error found = SILT_ERROR_INIT;
+        enum sl_segment_fault fault = SL_FAULT_OTHER;
+        struct sl_log_view *view = sl_view_new(search->env);
+        if (view == NULL) {
+            return sl_fail_nomem(err);
+        }
+        silt_status status = SILT_OK;
+        if (first != NULL) {
+            view->segment = *first;
+            first = NULL;
+        } else {
+            status = sl_segment_search_next(search, &view->arena, &view->segment, &found);
+        }
+        const bool chosen = status == SILT_OK;
+        if (chosen) {
+            status = sl_view_open(search->table, search->call, sl_segment_search_fell_back(search), view, &fault,
+                                  &found);
+        }
+        if (status == SILT_OK) {
+            *out = view;
+            return SILT_OK;
+        }
+        bool again = false;
+        const silt_status arranged = chosen ? sl_segment_search_failed(search, &view->segment, fault, &found, &again,
+                                                                       &found)
+                                            : SILT_OK;
+        sl_view_free(view);
+        if (arranged != SILT_OK || !again) {
+            if (err != NULL) {
+                *err = found;
+            }
+            return arranged != SILT_OK ? arranged : status;
+        }
+    }
+}
+
+/* Takes the view. Returns the one that stands afterwards. */
+static struct sl_log_view *publish(silt_snapshot *snapshot, struct sl_log_view *expected, struct sl_log_view *view)
+{
+    view->replaced = expected;
+    struct sl_log_view *current = expected;
+    if (atomic_compare_exchange_strong(&snapshot->view, &current, view)) {
+        return view;
+    }
+    view->replaced = NULL;
+    sl_view_free(view);
+    return current;
+}
+
+silt_status sl_snapshot_view(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view **out,
+                             silt_error *err)
+{
+    *out = atomic_load(&snapshot->view);
+    if (*out != NULL) {
+        return SILT_OK;
+    }
+    struct sl_segment_search search;
+    sl_segment_search_init(&search, snapshot->table, call, snapshot->segment.version);
+    struct sl_log_view *view = NULL;
+    silt_status status = open_first_good(&search, &snapshot->segment, &view, err);
+    if (status == SILT_OK) {
+        status = sl_snapshot_check_crc(snapshot, view, err);
+        if (status == SILT_OK) {
+            *out = publish(snapshot, NULL, view);
+        } else {
+            sl_view_free(view);
+        }
+    }
+    sl_segment_search_release(&search);
+    return status;
+}
+
+silt_status sl_snapshot_other_view(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *bad,
+                                   const silt_error *reason, const struct sl_log_view **out, silt_error *err)
+{
+    *out = NULL;
+    if (bad->segment.n_checkpoint == 0) {
+        if (err != NULL) {
+            *err = *reason; /* there is nothing to go around */
+        }
+        return reason->status;
+    }
+    struct sl_log_view *current = atomic_load(&snapshot->view);
+    if (current != bad) {
+        *out = current; /* another thread has found one */
+        return SILT_OK;
+    }
+    struct sl_segment_search search;
+    sl_segment_search_init(&search, snapshot->table, call, snapshot->segment.version);
+    silt_status status = sl_segment_search_exclude(&search, &bad->segment, reason, err);
+    for (const struct sl_log_view *v = bad->replaced; v != NULL && status == SILT_OK; v = v->replaced) {
+        status = sl_segment_search_exclude(&search, &v->segment, NULL, err);
+    }
+    struct sl_log_view *view = NULL;
+    if (status == SILT_OK) {
+        status = open_first_good(&search, NULL, &view, err);
+    }
+    if (status == SILT_OK) {
+        *out = publish(snapshot, current, view);
+    }
+    sl_segment_search_release(&search);
+    return status;
+}
