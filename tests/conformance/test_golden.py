@@ -9,7 +9,6 @@ EXPECTATIONS = {
     "data-skipping-basic-stats-all-types-columnmapping-name": Refused("columnMapping"),
     "table-with-columnmapping-mode-name": Refused("columnMapping"),
     "dv-partitioned-with-checkpoint": Refused("deletionVectors"),
-    "v2-checkpoint-json": Refused("v2Checkpoint"),
     # logs without data files
     "canonicalized-paths-normal-a": Files(),
     "canonicalized-paths-normal-b": Files(),
