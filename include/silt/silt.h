@@ -18,6 +18,7 @@
 #include "silt/storage.h"
 #include "silt/table.h"
 #include "silt/transaction.h"
+#include "silt/variant.h"
 #include "silt/version.h"
 
 #endif
