@@ -224,9 +224,44 @@ static bool scan_number(struct sl_str s, struct number *number)
     return n > 0 && (size_t)n < room;
 }
 
+/*
+ * Plain decimals of up to 15 digits: both the digits and the power of ten are doubles themselves, so that one division rounds once, as
+ * it should. False for everything else, valid or not.
+ */
+static bool short_decimal(struct sl_str s, double *out)
+{
+    static const double powers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const bool negative = s.len > 0 && s.ptr[0] == '-';
+    const size_t begin = negative ? 1 : 0;
+    size_t point = s.len;
+    int64_t digits = 0;
+    if (s.len - begin > sizeof(powers) / sizeof(powers[0]) || begin == s.len) {
+        return false; /* 15 digits and a point */
+    }
+    for (size_t i = begin; i < s.len; i++) {
+        if (s.ptr[i] == '.' && point == s.len && i > begin && i + 1 < s.len) {
+            point = i;
+        } else if (sl_is_digit(s.ptr[i])) {
+            digits = digits * 10 + (s.ptr[i] - '0');
+        } else {
+            return false;
+        }
+    }
+    if (point == s.len && s.len - begin > 15) {
+        return false;
+    }
+    const double value = (double)digits / powers[point < s.len ? s.len - point - 1 : 0];
+    *out = negative ? -value : value;
+    return true;
+}
+
 bool sl_str_to_f64(struct sl_str s, double *out)
 {
     struct number number;
+    if (short_decimal(s, out)) {
+        return true;
+    }
     if (!scan_number(s, &number)) {
         return false;
     }

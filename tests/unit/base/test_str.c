@@ -2,6 +2,7 @@
 #include "base/str.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "test_env.h"
@@ -187,9 +188,31 @@ static void distance_counts_edits_up_to_the_cap(void **state)
     assert_int_equal(sl_str_distance(sl_str_make(text, 500), sl_str_make(text, 499), 2), 3);
 }
 
+static void short_decimals_are_rounded_as_long_ones_are(void **state)
+{
+    (void)state;
+    uint64_t seed = 7;
+    for (int i = 0; i < 100000; i++) {
+        char text[40];
+        char zeros[64];
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const int len = snprintf(text, sizeof(text), "%s%0*llu", (seed >> 60) % 2 == 0 ? "-" : "",
+                                 1 + (int)((seed >> 55) % 16), (unsigned long long)((seed >> 10) % 1000000000000000));
+        const size_t point = (size_t)len - (seed >> 50) % 6;
+        (void)snprintf(zeros, sizeof(zeros), "%.*s.%s", (int)point, text, text + point);
+        double found = 0;
+        if (!sl_str_to_f64(sl_str_from(zeros), &found)) {
+            continue; /* the point stands first or last */
+        }
+        const double expected = strtod(zeros, NULL);
+        assert_memory_equal(&found, &expected, sizeof(found));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_decimals_are_rounded_as_long_ones_are),
         cmocka_unit_test(absent_and_empty_views_compare_equal),
         cmocka_unit_test(order_is_that_of_unsigned_bytes_then_length),
         cmocka_unit_test(parts_are_found),
