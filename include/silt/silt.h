@@ -5,6 +5,7 @@
 #define SILT_SILT_H
 
 #include "silt/arrow.h"
+#include "silt/changes.h"
 #include "silt/deletion_vector.h"
 #include "silt/engine.h"
 #include "silt/env.h"
