@@ -6,8 +6,9 @@
  *   the instance         duck_open.c   options, the one database, connections; duck_instance.c: what its parts ask of it
  *   statements           duck_run.c, duck_params.c, duck_watch.c (cancelling), duck_result.c (rows out), duck_error.c
  *   SQL's text           duck_sql.c    names, literals, types; duck_query.c: a user's text parsed, described, run
- *   scans                duck_scan.c   a plan as SQL; duck_part.c: partition values; duck_live.c: deletion vectors;
- *                        duck_footer.c, duck_match.c, duck_exact.c: physical types
+ *   scans                duck_scan.c   a plan as SQL, in steps (duck_scan.h): duck_group.c, duck_meta.c, duck_branch.c; duck_part.c:
+ *                        values of files; duck_live.c: deletion vectors; duck_table.c: schema maps
+ *                        duck_footer.h with its files: what is in Parquet files, and how it is read
  *   handlers             duck_read.c, duck_filter.c (rows in by duck_rows.c), duck_write.c
  *   a write              duck_write.c  the course of it; duck_cast.c: store assignment; duck_copy.c, duck_split.c, duck_stats.c,
  *                        duck_publish.c: its steps (duck_write.h); duck_text.c: partition values as the log spells them
@@ -236,13 +237,12 @@ silt_status sl_duck_make_dirs(struct sl_dataplane *dp, const char *path, silt_er
 /* Removes a folder and all in it, as far as it can be done. */
 void sl_duck_remove_dir(struct sl_dataplane *dp, const char *path);
 
-/* ---- duck_footer.c: physical types against the wanted ones ---- */
+/* ---- duck_check.c: physical types against the wanted ones; duck_footer.c: the cache of footers ---- */
 
 struct sl_duck_check {
     const struct silt_type *type; /* struct of physical columns */
     bool match_by_field_id;
     bool runs_in_utc; /* the query that follows is on a connection of ours */
-    bool *exact;      /* set if no file needs the schema map, see duck_exact.c; NULL: not asked */
 };
 
 /*
@@ -274,22 +274,24 @@ bool sl_duck_parts_register(struct sl_dataplane *dp, duckdb_connection handle);
 
 /* ---- duck_live.c: rows that deletion vectors leave, as a filter of a scan ---- */
 
+struct sl_duck_live;
 /*
  * Reads the vectors of a plan's files and registers what they leave under an id that SQL text names; queries that are bound keep it
- * alive. *out is NULL for a plan without row sets, and NULL is legal below.
+ * alive. Files are known by their places in this plan. *out is NULL for a plan without row sets, and NULL is legal below.
  */
 silt_status sl_duck_live_new(struct sl_dataplane *dp, const silt_call *call, const silt_scan_plan *plan,
                              struct sl_duck_live **out, silt_error *err);
 void sl_duck_live_drop(struct sl_dataplane *dp, struct sl_duck_live *live);
 /*
- * The SELECTs that a scan is made of, joined by UNION ALL: number 0 reads all files of the plan; each further one reads a single
- * file, of which whole row groups are gone and need not be read. There file_index is 0, so that what depends on the file takes
- * sl_duck_live_file as a constant instead: "7::UBIGINT" for file_index.
+ * How many of the files [first, end) one SELECT is to read: all, or 1 where a file is better read alone, since whole row groups of it
+ * are gone, or up to the next such file. The SELECTs are joined by UNION ALL.
  */
-size_t sl_duck_live_branches(const struct sl_duck_live *live); /* 1 for NULL */
-size_t sl_duck_live_file(const struct sl_duck_live *live, size_t branch);
-/* Appends " WHERE …" of that SELECT, which must read the virtual columns file_index and file_row_number; nothing for NULL. */
-void sl_duck_live_put(struct sl_buf *sql, const struct sl_duck_live *live, size_t branch);
+size_t sl_duck_live_piece(const struct sl_duck_live *live, size_t first, size_t end);
+/*
+ * Appends " WHERE …" to the SELECT that reads the files [first, first + n), whose file_index counts the files of the plan; nothing where
+ * none of them has a vector.
+ */
+void sl_duck_live_put(struct sl_buf *sql, const struct sl_duck_live *live, size_t first, size_t n);
 /* Registers the functions in a database that was just opened. */
 bool sl_duck_live_register(struct sl_dataplane *dp, duckdb_connection handle);
 
@@ -310,7 +312,7 @@ void sl_duck_texts_close(struct sl_duck_texts *texts); /* safe on a zeroed one *
 struct sl_str sl_duck_texts_find(struct sl_duck_texts *texts, struct sl_str result);
 bool sl_duck_text_register(struct sl_dataplane *dp, duckdb_connection handle);
 
-/* ---- duck_scan.c ---- */
+/* ---- duck_table.c: read_parquet with a schema map ---- */
 
 /* Columns that DuckDB adds to each scan; a column of a table may not hide them. */
 bool sl_duck_is_virtual_name(struct sl_str name);
@@ -322,11 +324,15 @@ struct sl_duck_table {
     const struct silt_field *fields; /* physical */
     const struct sl_str *aliases;
     size_t n_fields;
-    const bool *skip; /* columns that are not in the files, NULL: none */
     bool match_by_field_id;
-    bool exact; /* aliases are the names in the files, and the types are theirs: no schema map */
 };
 silt_status sl_duck_put_table(struct sl_buf *sql, const struct sl_duck_table *table, silt_error *err);
+/* What follows the key of an entry of the map. */
+void sl_duck_put_map_entry(struct sl_buf *sql, struct sl_str alias, struct sl_str type);
+/* The entry of a column that is in no file: a map must not be empty. */
+void sl_duck_put_no_column(struct sl_buf *sql);
+
+/* ---- duck_scan.c ---- */
 
 silt_status sl_duck_scan_open(struct sl_dataplane *dp, const silt_scan_plan *plan, struct sl_dataplane_scan **out,
                               struct sl_buf *sql, silt_error *err);

@@ -1,94 +1,36 @@
 /*
- * Whether a file's columns are, name by name and type by type, the wanted ones, so that a scan needs no schema map. DuckDB plans
- * such a scan better: it knows the number of rows and, of a single file, bounds and nulls of its columns, which decide on the order
- * of joins and spare overflow checks. Stricter than duck_match.c, whose judgement comes first. Pure; any thread.
+ * Whether files hold exactly what is wanted, so that a scan needs no schema map. DuckDB plans such a scan better: it knows the number
+ * of rows and, of a single file, bounds and nulls of its columns, which decide on the order of joins and spare overflow checks; and it
+ * reads a single file with all threads. Stricter than duck_match.c, whose judgement comes first. Pure; any thread.
  */
 #include "duck_footer.h"
 
 #include "base/map.h"
 
-static bool leaf_is(struct sl_str found, const struct silt_type *wanted)
+bool sl_footer_leaf_is_exact(const struct sl_footer_node *leaf, const struct silt_type *wanted)
 {
+    if (leaf->n_children > 0 || leaf->repeated) {
+        return false;
+    }
     if (wanted->kind == SILT_TYPE_DECIMAL) {
         int64_t precision = 0;
         int64_t scale = 0;
-        return sl_footer_decimal(found, &precision, &scale) && precision == wanted->precision && scale == wanted->scale;
+        return sl_footer_decimal(leaf->type, &precision, &scale) && precision == wanted->precision &&
+               scale == wanted->scale;
     }
     const char *name = sl_duck_type_name(wanted->kind);
-    return name != NULL && sl_str_eq_c(found, name);
+    return name != NULL && sl_str_eq_c(leaf->type, name);
 }
 
-static bool node_is(const struct sl_footer_node *node, const struct silt_type *wanted);
-
-/* The same fields in the same order. */
-static bool struct_is(const struct sl_footer_node *node, const struct silt_type *wanted)
-{
-    if (node->shape != SL_SHAPE_PLAIN || node->n_children == 0 || node->n_children != wanted->n_fields) {
-        return false;
-    }
-    const struct sl_footer_node *child = node + 1;
-    for (size_t i = 0; i < wanted->n_fields; i++, child += child->n_nodes) {
-        if (!sl_str_eq(child->name, wanted->fields[i].name) || !node_is(child, wanted->fields[i].type)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The standard layouts only: a repeated group in the middle. */
-static bool list_is(const struct sl_footer_node *node, const struct silt_type *wanted)
+/* A repeated group in the middle. */
+bool sl_footer_layout_is_exact(const struct sl_footer_node *node)
 {
     const struct sl_footer_node *middle = node + 1;
-    return node->shape == SL_SHAPE_LIST && node->n_children == 1 && middle->repeated && middle->n_children == 1 &&
-           sl_str_eq_c(middle->name, "list") && node_is(middle + 1, wanted->element);
-}
-
-static bool map_is(const struct sl_footer_node *node, const struct silt_type *wanted)
-{
-    const struct sl_footer_node *middle = node + 1;
-    return node->shape == SL_SHAPE_MAP && node->n_children == 1 && middle->repeated && middle->n_children == 2 &&
-           node_is(middle + 1, wanted->key) && node_is(middle + 1 + (middle + 1)->n_nodes, wanted->element);
-}
-
-/* Recursion is bounded by the depth of the wanted schema. */
-static bool node_is(const struct sl_footer_node *node, const struct silt_type *wanted)
-{
-    if (node->repeated) {
+    if (node->repeated || node->n_children != 1 || !middle->repeated) {
         return false;
     }
-    switch (wanted->kind) {
-    case SILT_TYPE_STRUCT: return struct_is(node, wanted);
-    case SILT_TYPE_ARRAY: return list_is(node, wanted);
-    case SILT_TYPE_MAP: return map_is(node, wanted);
-    default: return node->n_children == 0 && leaf_is(node->type, wanted);
-    }
-}
-
-static const struct sl_footer_node *find(const struct sl_footer_node *root, struct sl_str name)
-{
-    const struct sl_footer_node *child = root + 1;
-    for (uint32_t i = 0; i < root->n_children; i++, child += child->n_nodes) {
-        if (sl_str_eq(child->name, name)) {
-            return child;
-        }
-    }
-    return NULL;
-}
-
-bool sl_footer_is_exact(const struct sl_footer_node *root, const struct silt_type *wanted)
-{
-    const struct sl_footer_node *const end = root + root->n_nodes;
-    const struct sl_footer_node *next = root + 1; /* files mostly have the table's order */
-    for (size_t i = 0; i < wanted->n_fields; i++) {
-        const struct silt_field *field = &wanted->fields[i];
-        const struct sl_footer_node *node = next != end && sl_str_eq(next->name, field->name) ? next
-                                                                                              : find(root, field->name);
-        if (node == NULL || !node_is(node, field->type)) {
-            return false;
-        }
-        next = node + node->n_nodes;
-    }
-    return true;
+    return (node->shape == SL_SHAPE_LIST && middle->n_children == 1 && sl_str_eq_c(middle->name, "list")) ||
+           (node->shape == SL_SHAPE_MAP && middle->n_children == 2);
 }
 
 /* A copy in lower case; absent when out of memory. */

@@ -1,6 +1,12 @@
 /*
- * A Parquet file's schema as its footer tells it, and the judgement whether it can be read as wanted. Only duck_footer.c and
- * duck_match.c include this.
+ * A Parquet file's schema as its footer tells it, and the judgement how it can be read as wanted. Who does what:
+ *
+ *   duck_footer.c   keeps footers; files that say the same share one. duck_footer_read.c reads them
+ *   duck_check.c    all files of a request against what is wanted
+ *   duck_resolve.c  which node of a file a wanted field is: by name or by field id
+ *   duck_match.c    whether a physical type can be read as the wanted one, and how a leaf of it is read
+ *   duck_column.c   a whole column: nesting, renames, missing fields and leaves put together; duck_value.c: as SQL (duck_column.h)
+ *   duck_exact.c    whether a column is in a file exactly as it is wanted
  */
 #ifndef SL_ENGINE_DUCKDB_DUCK_FOOTER_H
 #define SL_ENGINE_DUCKDB_DUCK_FOOTER_H
@@ -13,21 +19,87 @@ enum sl_footer_shape {
     SL_SHAPE_MAP = 2
 };
 
-/* One node; children follow their parent in the array, depth first. */
+/* One node; children follow their parent in the array, depth first. Texts are parquet_schema's, absent where it has NULL. */
 struct sl_footer_node {
     struct sl_str name;
-    struct sl_str type; /* DuckDB's, absent for a group */
+    struct sl_str type;      /* DuckDB's, absent for a group */
+    struct sl_str physical;  /* "INT96", "FIXED_LEN_BYTE_ARRAY", ...; absent for a group */
+    struct sl_str converted; /* "TIMESTAMP_MILLIS", "UTF8", "LIST", ... */
+    struct sl_str logical;   /* "TimestampType(isAdjustedToUTC=1, unit=...)", ... */
     uint32_t n_children;
     uint32_t n_nodes; /* of the subtree, itself included */
     int64_t field_id; /* -1 if none */
     enum sl_footer_shape shape;
     bool repeated;
-    bool int96;
+    bool int96; /* physical is INT96 */
 };
+
+/* What a footer's key-value metadata says of the writer. Read only of files that have dates or timestamps, else all absent. */
+struct sl_footer_facts {
+    struct sl_str spark_version; /* org.apache.spark.version; absent if there is none */
+    struct sl_str time_zone;     /* org.apache.spark.timeZone */
+    bool legacy_datetime;        /* org.apache.spark.legacyDateTime is there */
+    bool legacy_int96;           /* org.apache.spark.legacyINT96 is there */
+};
+
+/* Files with equal schemas and facts have the same one, so that pointers can be compared. Immutable but for `passed`. */
+struct sl_footer {
+    const struct sl_footer_node *nodes; /* [0] is the root */
+    size_t n_nodes;
+    struct sl_footer_facts facts;
+    struct sl_str key; /* equal for equal footers */
+    bool plain_names;  /* sl_footer_names_are_plain */
+    bool has_ids;      /* some node below the root has a field id */
+    bool has_times;    /* some node is a date or a timestamp */
+    uint64_t passed;   /* id of the check that it passed last; guarded by dp->lock */
+};
+
+/* ---- duck_footer.c ---- */
+
+/*
+ * The footers of all files, from the cache or read now. The pointers are good until sl_footers_leave, which is called after a failure as
+ * well. SILT_ENOTFOUND for a missing file.
+ */
+silt_status sl_footers_enter(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_files *files,
+                             struct sl_footer **footers, silt_error *err);
+void sl_footers_leave(struct sl_dataplane *dp);
+/* The footer of this key, made from nodes and facts if it is new. NULL: out of memory, or the nodes are no tree. */
+struct sl_footer *sl_footer_intern(struct sl_dataplane *dp, const struct sl_footer *from, struct sl_str key);
+
+/* ---- duck_footer_read.c ---- */
+
+struct sl_footers_request {
+    struct sl_duck_conn *conn;
+    const silt_call *call;
+    const struct sl_duck_files *files;
+    const size_t *which; /* places in files */
+    size_t n;
+    struct sl_footer **footers; /* [file], those of `which` are filled */
+};
+silt_status sl_footers_read(const struct sl_footers_request *request, silt_error *err);
+
+/* ---- duck_check.c ---- */
+
+/* sl_duck_check_files with footers at hand. */
+silt_status sl_footers_check(struct sl_dataplane *dp, const struct sl_duck_files *files, struct sl_footer **footers,
+                             const struct sl_duck_check *check, silt_error *err);
+
+/* ---- duck_resolve.c ---- */
+
+/* The id that a field's metadata asks for ("parquet.field.id"), -1 if there is none. */
+int64_t sl_footer_wanted_id(const struct silt_field *field);
+/*
+ * The child of a group that a wanted field is read from, NULL if the file lacks it. By id: the node of the field's id, whatever its
+ * name; fields without an id go by name. By name: exactly, else the one that differs in case only.
+ */
+const struct sl_footer_node *sl_footer_find(const struct sl_footer_node *group, const struct silt_field *field,
+                                            bool by_id);
+
+/* ---- duck_match.c ---- */
 
 struct sl_footer_wanted {
     const struct silt_type *type; /* struct of physical columns */
-    bool match_by_field_id;       /* of top-level columns; nested ones go by name */
+    bool match_by_field_id;       /* at every level: sl_footer_find */
     bool *wall_clock;             /* set if instants are wanted where the file names no zone (INT96) */
 };
 
@@ -35,12 +107,68 @@ struct sl_footer_wanted {
 silt_status sl_footer_match(const silt_env *env, const struct sl_footer_node *root,
                             const struct sl_footer_wanted *wanted, const char *path, silt_error *err);
 
+/*
+ * How one node is read that sl_footer_match let pass: the DuckDB type that it is declared as, and the SQL text around the value.
+ * {"DATE", "silt_rebase_date(", ")"} reads a DATE through that function. NULLs: as the wanted type, as it is. `after` may hold more
+ * arguments. Where texts are put around the value they must keep NULL.
+ */
+struct sl_footer_leaf {
+    const char *declared;
+    const char *before;
+    const char *after;
+};
+/*
+ * Asked of every leaf and every variant, and of lists and maps that are laid out in a way that sl_footer_list and sl_footer_map do not
+ * know. Pure; texts are static or in the arena.
+ */
+silt_status sl_footer_read_leaf(struct sl_arena *arena, const struct sl_footer *footer,
+                                const struct sl_footer_node *node, const struct silt_type *wanted,
+                                struct sl_footer_leaf *out, silt_error *err);
+
+/*
+ * The parts of a list and of a map, whatever the layout. False: none, or DuckDB reads it by rules of its own and it is asked for as the
+ * wanted type. bare: the element is a struct of one field and DuckDB reads that field in its place.
+ */
+struct sl_footer_list {
+    const struct sl_footer_node *element;
+    bool bare;
+};
+bool sl_footer_list(const struct sl_footer_node *node, struct sl_footer_list *out);
+bool sl_footer_map(const struct sl_footer_node *node, const struct sl_footer_node **key,
+                   const struct sl_footer_node **value);
+
 /* "DECIMAL(10,2)" taken apart; false if it is no decimal. Pure. */
 bool sl_footer_decimal(struct sl_str type, int64_t *precision, int64_t *scale);
 
-/* duck_exact.c: each wanted column is there under exactly its name, with exactly its type. Pure. */
-bool sl_footer_is_exact(const struct sl_footer_node *root, const struct silt_type *wanted);
+/* ---- duck_exact.c ---- */
+
+/* A leaf has exactly the type. Pure. */
+bool sl_footer_leaf_is_exact(const struct sl_footer_node *leaf, const struct silt_type *wanted);
+/* A list or a map in the layout of the standard, that DuckDB reads as it is. */
+bool sl_footer_layout_is_exact(const struct sl_footer_node *node);
 /* No two top-level columns differ in case only, none is named like a virtual column of DuckDB. */
 bool sl_footer_names_are_plain(const silt_env *env, const struct sl_footer_node *root);
+
+/* ---- duck_column.c ---- */
+
+/* A column of a plan, to be read from files of one footer. */
+struct sl_duck_column {
+    const struct silt_field *logical;
+    const struct silt_field *physical;
+    bool by_id;
+    struct sl_str alias; /* the name that a schema map gives it */
+};
+
+/* How it is read. Texts are in the arena. */
+struct sl_duck_reading {
+    struct sl_str stored;   /* its name in the files; a name that is not in them if they lack it */
+    struct sl_str declared; /* DuckDB type for a schema map */
+    struct sl_str mapped;   /* SQL of the table's value over the alias of a schema map */
+    struct sl_str direct;   /* the same over the files' own columns; absent: only a schema map makes it right */
+    bool found;             /* the files have it */
+};
+/* Pure but for the arena. */
+silt_status sl_duck_column_read(struct sl_arena *arena, const struct sl_footer *footer,
+                                const struct sl_duck_column *column, struct sl_duck_reading *out, silt_error *err);
 
 #endif

@@ -1,0 +1,94 @@
+/*
+ * Physical types against wanted ones, for all files of a request. DuckDB casts what it finds in a file to what a scan declares, text to
+ * numbers and doubles to integers included, so a file that contradicts the table's schema would be read as wrong data without a word.
+ *
+ * Allowed is what keeps every value (duck_match.c). Any thread.
+ */
+#include "duck_footer.h"
+
+#include "base/error.h"
+
+/*
+ * PROTOCOL: Reader Requirements for Column Mapping: a file without field ids is refused or reads as nulls. Spark refuses it, and so
+ * does silt: nulls in place of data help nobody.
+ */
+static silt_status check_ids(const struct sl_footer *footer, const struct sl_footer_wanted *wanted, const char *path,
+                             silt_error *err)
+{
+    if (!wanted->match_by_field_id || footer->has_ids) {
+        return SILT_OK;
+    }
+    for (size_t i = 0; i < wanted->type->n_fields; i++) {
+        if (sl_footer_wanted_id(&wanted->type->fields[i]) >= 0) {
+            return sl_fail(
+                err, SILT_ESCHEMA, "FAILED_READ_FILE.NO_HINT",
+                "column %.*s cannot be found in file %s: the table maps columns by field id, and the file has none",
+                SL_FMT(wanted->type->fields[i].name), path);
+        }
+    }
+    return SILT_OK;
+}
+
+/*
+ * DuckDB takes what names no zone for the session's wall clock. Where it stands for instants (INT96) that is right under UTC only,
+ * so another zone is refused rather than obeyed. Readers of our own connections set UTC themselves.
+ */
+static silt_status check_zone(struct sl_dataplane *dp, const struct sl_duck_files *files, silt_error *err)
+{
+    return sl_duck_zone_is_utc(dp)
+               ? SILT_OK
+               : sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE",
+                         "file %s or another of the scan holds timestamps in a form without zone (INT96), which can be "
+                         "queried only while the session's time zone is UTC",
+                         files->sources[0].path);
+}
+
+silt_status sl_footers_check(struct sl_dataplane *dp, const struct sl_duck_files *files, struct sl_footer **footers,
+                             const struct sl_duck_check *check, silt_error *err)
+{
+    bool wall_clock = false;
+    const struct sl_footer_wanted wanted = {
+        .type = check->type, .match_by_field_id = check->match_by_field_id, .wall_clock = &wall_clock};
+    const uint64_t id = sl_duck_next_id(dp);
+    silt_status status = SILT_OK;
+    pthread_mutex_lock(&dp->lock);
+    for (size_t i = 0; i < files->n && status == SILT_OK; i++) {
+        if (footers[i]->passed == id) {
+            continue;
+        }
+        status = check_ids(footers[i], &wanted, files->sources[i].path, err);
+        if (status == SILT_OK) {
+            status = sl_footer_match(dp->env, footers[i]->nodes, &wanted, files->sources[i].path, err);
+        }
+        footers[i]->passed = status == SILT_OK ? id : 0;
+    }
+    pthread_mutex_unlock(&dp->lock);
+    if (status == SILT_OK && wall_clock && !check->runs_in_utc) {
+        status = check_zone(dp, files, err);
+    }
+    return status;
+}
+
+silt_status sl_duck_check_files(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_files *files,
+                                const struct sl_duck_check *check, silt_error *err)
+{
+    if (files->n == 0 || check->type->n_fields == 0) {
+        return SILT_OK;
+    }
+    struct sl_arena arena;
+    sl_arena_init(&arena, conn->dp->env);
+    struct sl_footer **footers = sl_arena_alloc_array(&arena, files->n, sizeof(struct sl_footer *));
+    silt_status status = SILT_OK;
+    if (footers == NULL) {
+        status = sl_fail_nomem(err);
+        goto out;
+    }
+    status = sl_footers_enter(conn, call, files, footers, err);
+    if (status == SILT_OK) {
+        status = sl_footers_check(conn->dp, files, footers, check, err);
+    }
+    sl_footers_leave(conn->dp);
+out:
+    sl_arena_release(&arena);
+    return status;
+}

@@ -1,0 +1,270 @@
+/*
+ * A column of a plan against the files of one footer: which node is which part, under which names the parts are asked for, what has to
+ * be done to what is read. Pure; any thread. PROTOCOL: Reader Requirements for Column Mapping.
+ *
+ * DuckDB matches nested fields by name only, ignoring the case of ASCII. So a field is asked for by the name that its node has, and one
+ * that the file lacks by a name that nothing in the file has: matching by id is done here.
+ */
+#include "duck_column.h"
+
+#include "base/error.h"
+
+/* The two types of a part; they have the same shape. */
+struct pair {
+    const struct silt_type *logical;
+    const struct silt_type *physical;
+};
+
+struct builder {
+    struct sl_arena *arena;
+    const struct sl_footer *footer;
+    bool by_id;
+    const struct sl_duck_column *column; /* for messages */
+    silt_error *err;
+};
+
+/* As DuckDB compares names. */
+static bool eq_ascii(struct sl_str a, struct sl_str b)
+{
+    if (a.len != b.len) {
+        return false;
+    }
+    for (size_t i = 0; i < a.len; i++) {
+        const char x = a.ptr[i];
+        const char y = b.ptr[i];
+        const bool letter = (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z');
+        if (x != y && !(letter && (x ^ y) == ('a' ^ 'A'))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* How many children have the name, for DuckDB. */
+static size_t count_named(const struct sl_footer_node *group, struct sl_str name)
+{
+    size_t n = 0;
+    const struct sl_footer_node *child = group + 1;
+    for (uint32_t i = 0; i < group->n_children; i++, child += child->n_nodes) {
+        n += eq_ascii(child->name, name) ? 1 : 0;
+    }
+    return n;
+}
+
+/* The name to ask a group for. A file without the field must not answer with another one. */
+static silt_status choose_name(const struct builder *b, const struct sl_footer_node *group,
+                               const struct sl_footer_node *found, struct sl_str wanted, struct sl_str *out)
+{
+    *out = wanted;
+    if (found == NULL) {
+        for (size_t i = 0; count_named(group, *out) > 0; i++) {
+            *out = sl_str_from(sl_arena_printf(b->arena, "silt absent %zu", i));
+            if (out->ptr == NULL) {
+                return sl_fail_nomem(b->err);
+            }
+        }
+        return SILT_OK;
+    }
+    if (!eq_ascii(found->name, wanted)) {
+        *out = found->name;
+    }
+    if (count_named(group, *out) > 1) {
+        return sl_fail(
+            b->err, SILT_ESCHEMA, NULL,
+            "column %.*s cannot be read: a data file has several fields whose names differ from '%.*s' in case "
+            "only",
+            SL_FMT(b->column->logical->name), SL_FMT(*out));
+    }
+    return SILT_OK;
+}
+
+static silt_status build(const struct builder *b, const struct sl_footer_node *node, struct pair type,
+                         struct sl_duck_part *out);
+
+static silt_status new_parts(const struct builder *b, struct sl_duck_part *part, size_t n)
+{
+    part->n_parts = n;
+    part->parts = sl_arena_alloc_array(b->arena, n, sizeof(*part->parts));
+    return part->parts != NULL ? SILT_OK : sl_fail_nomem(b->err);
+}
+
+/* What is true of a part because of one below it. */
+static void gather(struct sl_duck_part *part, const struct sl_duck_part *below)
+{
+    part->renames = part->renames || below->renames;
+    part->converts = part->converts || below->converts;
+    part->exact = part->exact && below->exact;
+}
+
+static silt_status read_leaf(const struct builder *b, const struct sl_footer_node *node, struct pair type,
+                             struct sl_duck_part *out)
+{
+    SL_TRY(sl_footer_read_leaf(b->arena, b->footer, node, type.physical, &out->leaf, b->err));
+    out->converts = out->leaf.before != NULL || out->leaf.after != NULL;
+    return SILT_OK;
+}
+
+/* node NULL: the files lack it, or it is asked for as it is wanted. */
+static silt_status build_struct(const struct builder *b, const struct sl_footer_node *node, struct pair type,
+                                struct sl_duck_part *out)
+{
+    SL_TRY(new_parts(b, out, type.logical->n_fields));
+    out->exact = node != NULL && !node->repeated && node->n_children == type.logical->n_fields;
+    const struct sl_footer_node *next = node != NULL ? node + 1 : NULL;
+    for (size_t i = 0; i < out->n_parts; i++) {
+        const struct silt_field *physical = &type.physical->fields[i];
+        struct sl_duck_part *part = &out->parts[i];
+        const struct sl_footer_node *found = node != NULL ? sl_footer_find(node, physical, b->by_id) : NULL;
+        SL_TRY(build(b, found, (struct pair){type.logical->fields[i].type, physical->type}, part));
+        part->name = physical->name;
+        part->wanted = type.logical->fields[i].name;
+        if (node != NULL) {
+            SL_TRY(choose_name(b, node, found, physical->name, &part->name));
+        }
+        out->renames = out->renames || !sl_str_eq(part->name, part->wanted);
+        /* A name in another case comes out as the file has it when nothing renames it. */
+        out->exact = out->exact && found == next && sl_str_eq(found->name, part->name);
+        gather(out, part);
+        next = out->exact ? next + next->n_nodes : NULL;
+    }
+    return SILT_OK;
+}
+
+static silt_status build_list(const struct builder *b, const struct sl_footer_node *node, struct pair type,
+                              struct sl_duck_part *out)
+{
+    struct sl_footer_list list = {0};
+    if (node != NULL && !sl_footer_list(node, &list)) {
+        SL_TRY(read_leaf(b, node, type, out));
+    }
+    SL_TRY(new_parts(b, out, 1));
+    SL_TRY(build(b, list.element, (struct pair){type.logical->element, type.physical->element}, &out->parts[0]));
+    out->bare = list.bare && out->parts[0].n_parts == 1 && type.logical->element->kind == SILT_TYPE_STRUCT;
+    out->converts = out->converts || out->bare;
+    out->exact = !out->bare && list.element != NULL && sl_footer_layout_is_exact(node);
+    gather(out, &out->parts[0]);
+    return SILT_OK;
+}
+
+static silt_status build_map(const struct builder *b, const struct sl_footer_node *node, struct pair type,
+                             struct sl_duck_part *out)
+{
+    const struct sl_footer_node *key = NULL;
+    const struct sl_footer_node *value = NULL;
+    const bool known = node != NULL && sl_footer_map(node, &key, &value);
+    if (node != NULL && !known) {
+        SL_TRY(read_leaf(b, node, type, out));
+    }
+    SL_TRY(new_parts(b, out, 2));
+    SL_TRY(build(b, known ? key : NULL, (struct pair){type.logical->key, type.physical->key}, &out->parts[0]));
+    SL_TRY(
+        build(b, known ? value : NULL, (struct pair){type.logical->element, type.physical->element}, &out->parts[1]));
+    out->exact = known && sl_footer_layout_is_exact(node);
+    gather(out, &out->parts[0]);
+    gather(out, &out->parts[1]);
+    return SILT_OK;
+}
+
+static silt_status build_leaf(const struct builder *b, const struct sl_footer_node *node, struct pair type,
+                              struct sl_duck_part *out)
+{
+    if (node == NULL) {
+        return SILT_OK;
+    }
+    SL_TRY(read_leaf(b, node, type, out));
+    out->exact = out->leaf.declared != NULL
+                     ? node->n_children == 0 && !node->repeated && sl_str_eq_c(node->type, out->leaf.declared)
+                     : sl_footer_leaf_is_exact(node, type.physical);
+    return SILT_OK;
+}
+
+/* Recursion is bounded by the depth of schemas. */
+static silt_status build(const struct builder *b, const struct sl_footer_node *node, struct pair type,
+                         struct sl_duck_part *out)
+{
+    if (type.logical->kind != type.physical->kind || type.logical->n_fields != type.physical->n_fields) {
+        return sl_fail(b->err, SILT_EINVALID, NULL, "column %.*s: the logical and the physical type differ in shape",
+                       SL_FMT(b->column->logical->name));
+    }
+    *out = (struct sl_duck_part){.type = type.logical};
+    switch (type.logical->kind) {
+    case SILT_TYPE_STRUCT: return build_struct(b, node, type, out);
+    case SILT_TYPE_ARRAY: return build_list(b, node, type, out);
+    case SILT_TYPE_MAP: return build_map(b, node, type, out);
+    default: return build_leaf(b, node, type, out);
+    }
+}
+
+/* ---- texts ---- */
+
+static silt_status keep(struct sl_arena *arena, const struct sl_buf *text, struct sl_str *out, silt_error *err)
+{
+    SL_TRY(sl_buf_status(text, err));
+    *out = sl_arena_copy(arena, sl_buf_view(text));
+    return out->ptr != NULL ? SILT_OK : sl_fail_nomem(err);
+}
+
+/* The value of a column of that name in the source. */
+static silt_status keep_value(const struct builder *b, const struct sl_duck_part *part, struct sl_str name,
+                              struct sl_str *out)
+{
+    struct sl_buf ident;
+    struct sl_buf text;
+    sl_buf_init(&ident, b->arena->env);
+    sl_buf_init(&text, b->arena->env);
+    sl_duck_put_ident(&ident, name);
+    silt_status status = sl_buf_status(&ident, b->err);
+    if (status == SILT_OK) {
+        status = sl_duck_part_put_value(&text, part, sl_buf_view(&ident), b->err);
+    }
+    if (status == SILT_OK) {
+        status = keep(b->arena, &text, out, b->err);
+    }
+    sl_buf_release(&ident);
+    sl_buf_release(&text);
+    return status;
+}
+
+static silt_status keep_type(const struct builder *b, const struct sl_duck_part *part, const char *before,
+                             struct sl_str *out)
+{
+    struct sl_buf text;
+    sl_buf_init(&text, b->arena->env);
+    sl_buf_put_c(&text, before);
+    silt_status status = sl_duck_part_put_type(&text, part, b->err);
+    if (status == SILT_OK) {
+        status = keep(b->arena, &text, out, b->err);
+    }
+    sl_buf_release(&text);
+    return status;
+}
+
+/* Nothing but NULL: the parts have the table's names and types then, whatever stands in for the column. */
+static silt_status read_absent(const struct builder *b, const struct sl_duck_column *column,
+                               struct sl_duck_reading *out)
+{
+    struct sl_duck_part part;
+    const struct silt_type *type = column->logical->type;
+    SL_TRY(build(b, NULL, (struct pair){type, type}, &part));
+    SL_TRY(keep_type(b, &part, "", &out->declared));
+    SL_TRY(keep_value(b, &part, column->alias, &out->mapped));
+    return keep_type(b, &part, "NULL::", &out->direct);
+}
+
+silt_status sl_duck_column_read(struct sl_arena *arena, const struct sl_footer *footer,
+                                const struct sl_duck_column *column, struct sl_duck_reading *out, silt_error *err)
+{
+    const struct builder b = {.arena = arena, .footer = footer, .by_id = column->by_id, .column = column, .err = err};
+    const struct sl_footer_node *root = footer->nodes;
+    const struct sl_footer_node *node = sl_footer_find(root, column->physical, column->by_id);
+    *out = (struct sl_duck_reading){.found = node != NULL};
+    SL_TRY(choose_name(&b, root, node, column->physical->name, &out->stored));
+    if (node == NULL) {
+        return read_absent(&b, column, out);
+    }
+    struct sl_duck_part part;
+    SL_TRY(build(&b, node, (struct pair){column->logical->type, column->physical->type}, &part));
+    SL_TRY(keep_type(&b, &part, "", &out->declared));
+    SL_TRY(keep_value(&b, &part, column->alias, &out->mapped));
+    return part.exact ? keep_value(&b, &part, out->stored, &out->direct) : SILT_OK;
+}
