@@ -6,6 +6,7 @@
 #include "base/arrow.h"
 #include "cli/cell_scalar.h"
 #include "json/writer.h"
+#include "silt/variant.h"
 
 static void put_string(struct sl_buf *out, struct sl_str text)
 {
@@ -109,6 +110,37 @@ static void put_struct(struct sl_buf *out, const struct place *place)
     sl_buf_put_char(out, '}');
 }
 
+static struct sl_str member_bytes(const struct place *place, size_t member)
+{
+    const struct ArrowArray *array = place->array->children[member];
+    return sl_scalar_bytes(&place->type->children[member], array, place->row + place->array->offset + array->offset);
+}
+
+/* The JSON that it is; what is no variant is shown as the bytes that it is made of. */
+static void put_variant(struct sl_buf *out, const struct place *place)
+{
+    const struct sl_str metadata = member_bytes(place, 0);
+    const struct sl_str value = member_bytes(place, 1);
+    const silt_variant variant = {metadata.ptr, metadata.len, value.ptr, value.len};
+    size_t room = 2 * value.len + 32; /* enough for most */
+    for (;;) {
+        size_t len = 0;
+        char *buf = sl_buf_reserve(out, room);
+        if (buf == NULL) {
+            return;
+        }
+        if (silt_variant_to_json(&variant, buf, room, &len, NULL) != SILT_OK) {
+            put_struct(out, place);
+            return;
+        }
+        if (len < room) {
+            out->len += len;
+            return;
+        }
+        room = len + 1;
+    }
+}
+
 static void put_list(struct sl_buf *out, const struct place *place, int64_t begin, int64_t end)
 {
     sl_buf_put_char(out, '[');
@@ -149,6 +181,7 @@ static bool put_nested(struct sl_buf *out, const struct place *place)
 
     switch (type->kind) {
     case SL_CELL_STRUCT: put_struct(out, place); return true;
+    case SL_CELL_VARIANT: put_variant(out, place); return true;
     case SL_CELL_LIST:
         put_list(out, place, offset_at(array, 1, at, type->width), offset_at(array, 1, at + 1, type->width));
         return true;

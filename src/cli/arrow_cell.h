@@ -2,7 +2,8 @@
  * One cell of an Arrow array as text, for CSV and tables, or as JSON.
  *
  * JSON: integers and decimals are numbers with all their digits, NaN and infinities text, binary base64, dates and times ISO 8601
- * text (Z on timestamps with a zone), structs objects, maps objects when their keys are text, else lists of {key, value}.
+ * text (Z on timestamps with a zone), structs objects, maps objects when their keys are text, else lists of {key, value},
+ * variants the JSON that they are.
  * Text is the same without quotes; what is nested is JSON.
  */
 #ifndef SL_CLI_ARROW_CELL_H

@@ -200,6 +200,17 @@ static bool has_extension(const char *metadata, const char *wanted)
     return false;
 }
 
+static bool is_binary(const struct sl_cell_type *type, const char *name)
+{
+    return (type->kind == SL_CELL_BYTES || type->kind == SL_CELL_VIEW) && !type->is_text &&
+           sl_str_eq_c(type->name, name);
+}
+
+static bool is_variant(const struct sl_cell_type *type)
+{
+    return type->n_children == 2 && is_binary(&type->children[0], "metadata") && is_binary(&type->children[1], "value");
+}
+
 static silt_status read_type(struct sl_arena *arena, const struct ArrowSchema *schema, int depth,
                              struct sl_cell_type *out, silt_error *err)
 {
@@ -229,6 +240,9 @@ static silt_status read_type(struct sl_arena *arena, const struct ArrowSchema *s
     if ((!is_dictionary && !read_format(arena, schema->format, out)) || !has_children(out)) {
         return sl_fail(err, SILT_EUNSUPPORTED, NULL, "column %.*s has the Arrow format %s, which cannot be shown",
                        SL_FMT(out->name), schema->format);
+    }
+    if (out->kind == SL_CELL_STRUCT && has_extension(schema->metadata, "arrow.parquet.variant") && is_variant(out)) {
+        out->kind = SL_CELL_VARIANT;
     }
     if (out->kind == SL_CELL_FIXED_BYTES) {
         out->is_text = out->list_size == 16 && has_extension(schema->metadata, "arrow.uuid");

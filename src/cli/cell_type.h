@@ -37,6 +37,7 @@ enum sl_cell_kind {
     SL_CELL_LIST_VIEW, /* offsets and sizes of width bytes */
     SL_CELL_FIXED_LIST,
     SL_CELL_STRUCT,
+    SL_CELL_VARIANT, /* children: binary metadata and value */
     SL_CELL_MAP,
     SL_CELL_SPARSE_UNION,
     SL_CELL_DENSE_UNION,

@@ -313,9 +313,57 @@ static void nesting_is_limited(void **state)
     assert_int_equal(sl_cell_type_read(&fixture->arena, &levels[0], &type, &err), SILT_ELIMIT);
 }
 
+/* One pair of Arrow metadata. */
+static void put_extension(char *out, const char *name)
+{
+    const char *parts[] = {"ARROW:extension:name", name};
+    const int32_t n = 1;
+    memcpy(out, &n, sizeof(n));
+    out += sizeof(n);
+    for (size_t i = 0; i < 2; i++) {
+        const int32_t len = (int32_t)strlen(parts[i]);
+        memcpy(out, &len, sizeof(len));
+        memcpy(out + sizeof(len), parts[i], (size_t)len);
+        out += sizeof(len) + (size_t)len;
+    }
+}
+
+static void variants_are_the_json_that_they_are(void **state)
+{
+    struct fixture *fixture = *state;
+    char extension[64] = {0};
+    put_extension(extension, "arrow.parquet.variant");
+    struct ArrowSchema members[] = {{.format = "z", .name = "metadata"}, {.format = "z", .name = "value"}};
+    struct ArrowSchema *member_list[] = {&members[0], &members[1]};
+    const struct ArrowSchema schema = {
+        .format = "+s", .name = "v", .metadata = extension, .n_children = 2, .children = member_list};
+    /* {"a": 5}, nothing, and bytes that are no variant */
+    const char bytes[] = "\x01\x01\x00\x01"
+                         "a\x02\x01\x00\x00\x02\x0C\x05";
+    const int32_t metadata_offsets[] = {0, 5, 5, 5};
+    const int32_t value_offsets[] = {5, 12, 12, 12};
+    const uint8_t validity[] = {0x05};
+    const void *metadata_buffers[] = {NULL, metadata_offsets, bytes};
+    const void *value_buffers[] = {NULL, value_offsets, bytes};
+    struct ArrowArray columns[] = {{.length = 3, .n_buffers = 3, .buffers = metadata_buffers},
+                                   {.length = 3, .n_buffers = 3, .buffers = value_buffers}};
+    struct ArrowArray *column_list[] = {&columns[0], &columns[1]};
+    const void *buffers[] = {validity};
+    const struct ArrowArray array = {
+        .length = 3, .null_count = 1, .n_buffers = 1, .buffers = buffers, .n_children = 2, .children = column_list};
+    const struct sl_cell_type type = read_type(fixture, &schema);
+    assert_int_equal(type.kind, SL_CELL_VARIANT);
+    assert_json(fixture, &type, &array, 0, "{\"a\":5}");
+    assert_text(fixture, &type, &array, 0, "{\"a\":5}");
+    assert_json(fixture, &type, &array, 1, "null");
+    assert_text(fixture, &type, &array, 1, NULL);
+    assert_json(fixture, &type, &array, 2, "{\"metadata\":\"\",\"value\":\"\"}");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(variants_are_the_json_that_they_are, set_up, tear_down),
         cmocka_unit_test_setup_teardown(offset_and_nulls_are_heeded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(integers_of_every_width_keep_their_sign, set_up, tear_down),
         cmocka_unit_test_setup_teardown(half_floats_are_exact, set_up, tear_down),
