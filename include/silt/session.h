@@ -29,7 +29,7 @@ typedef struct silt_session_options {
     uint32_t size;
     const silt_default_engine_options *engine; /* NULL: defaults; `stores` in it is consumed on success */
     const char *warehouse;   /* folder or URI of named tables; NULL: $SILT_WAREHOUSE, else the working directory */
-    const char *time_zone;   /* of literals without a zone; NULL: UTC */
+    const char *time_zone;   /* of literals and partition values without a zone; NULL: UTC */
     const char *engine_info; /* put into commits; NULL: "silt/<version>" */
 } silt_session_options;
 

@@ -141,6 +141,13 @@ static silt_status count_pruning(struct sl_prepare *prepare, const struct sl_tab
     return SILT_OK;
 }
 
+/* Partition values of timestamps that name no zone are taken in the session's, as Delta Spark does. */
+static silt_status local_time(void *ctx, int64_t wall_us, int64_t *instant_us, silt_error *err)
+{
+    const struct sl_prepare *prepare = ctx;
+    return sl_session_local_to_utc(prepare->session, prepare->call, wall_us, instant_us, err);
+}
+
 /* The kernel's plan of a reference. */
 static silt_status plan_scan(struct sl_prepare *prepare, const struct sl_table_ref *ref, struct sl_table_name *name,
                              silt_scan **out, silt_error *err)
@@ -159,6 +166,9 @@ static silt_status plan_scan(struct sl_prepare *prepare, const struct sl_table_r
     }
     if (status == SILT_OK) {
         status = silt_scan_builder_new(snapshot, &builder, err);
+    }
+    if (status == SILT_OK && !utc) {
+        status = silt_scan_builder_local_time(builder, local_time, prepare, err);
     }
     if (status == SILT_OK) {
         status = count_pruning(prepare, ref, &n_conjuncts, err);

@@ -59,9 +59,8 @@ silt_status sl_session_open_table(silt_session *session, struct sl_table_name *n
     return status;
 }
 
-/* A wall clock of the session's zone as an instant; the data plane has the zone's rules. */
-static silt_status local_to_utc(silt_session *session, const silt_call *call, int64_t wall_us, int64_t *out,
-                                silt_error *err)
+silt_status sl_session_local_to_utc(silt_session *session, const silt_call *call, int64_t wall_us, int64_t *out,
+                                    silt_error *err)
 {
     struct sl_dataplane_ref plane;
     struct sl_plane_row row = {0};
@@ -106,7 +105,7 @@ silt_status sl_session_snapshot(silt_session *session, const silt_call *call, st
     switch (name->travel) {
     case SL_TRAVEL_VERSION: status = silt_table_snapshot_at_version(*table, call, name->version, out, err); break;
     case SL_TRAVEL_TIMESTAMP:
-        status = name->timestamp_has_zone ? SILT_OK : local_to_utc(session, call, us, &us, err);
+        status = name->timestamp_has_zone ? SILT_OK : sl_session_local_to_utc(session, call, us, &us, err);
         if (status == SILT_OK) {
             status = silt_table_snapshot_at_timestamp(*table, call, us, out, err);
         }

@@ -54,6 +54,9 @@ silt_status sl_session_open_table(silt_session *session, struct sl_table_name *n
 /* The snapshot that a name with its time travel means. */
 silt_status sl_session_snapshot(silt_session *session, const silt_call *call, struct sl_table_name *name,
                                 silt_table **table, silt_snapshot **out, silt_error *err);
+/* A wall clock of the session's zone as an instant; the data plane has the zone's rules. */
+silt_status sl_session_local_to_utc(silt_session *session, const silt_call *call, int64_t wall_us, int64_t *out,
+                                    silt_error *err);
 /* True if a Delta table is at the location (its _delta_log has commits or checkpoints). */
 silt_status sl_session_is_table(silt_session *session, const silt_call *call, struct sl_str uri, bool *out,
                                 silt_error *err);
