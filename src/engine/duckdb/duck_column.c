@@ -70,10 +70,9 @@ static silt_status choose_name(const struct builder *b, const struct sl_footer_n
     }
     if (count_named(group, *out) > 1) {
         return sl_fail(
-            b->err, SILT_ESCHEMA, NULL,
-            "column %.*s cannot be read: a data file has several fields whose names differ from '%.*s' in case "
-            "only",
-            SL_FMT(b->column->logical->name), SL_FMT(*out));
+            b->err, SILT_ESCHEMA, "FAILED_READ_FILE.NO_HINT",
+            "column %.*s cannot be read: file %s has several fields whose names differ from '%.*s' in case only",
+            SL_FMT(b->column->logical->name), b->column->path, SL_FMT(*out));
     }
     return SILT_OK;
 }

@@ -157,6 +157,7 @@ struct sl_duck_column {
     const struct silt_field *physical;
     bool by_id;
     struct sl_str alias; /* the name that a schema map gives it */
+    const char *path;    /* of a file with the footer, for messages */
 };
 
 /* How it is read. Texts are in the arena. */

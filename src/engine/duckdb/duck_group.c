@@ -107,9 +107,9 @@ static silt_status describe(struct sl_buf *text, const struct sl_duck_reading *r
     return sl_buf_status(text, err);
 }
 
-static silt_status read_columns(struct grouping *g, const struct sl_footer *footer, struct sl_scan_group *out,
-                                silt_error *err)
+static silt_status read_columns(struct grouping *g, size_t file, struct sl_scan_group *out, silt_error *err)
 {
+    const struct sl_footer *footer = g->footers[file];
     struct sl_scan_work *work = g->work;
     struct sl_duck_reading *readings = sl_arena_alloc_array(&work->arena, work->n_stored, sizeof(*readings));
     if (readings == NULL) {
@@ -117,21 +117,22 @@ static silt_status read_columns(struct grouping *g, const struct sl_footer *foot
     }
     *out = (struct sl_scan_group){.readings = readings, .direct = footer->plain_names};
     for (size_t i = 0; i < work->n_stored; i++) {
+        work->columns[i].path = work->plan.files[file].path;
         SL_TRY(sl_duck_column_read(&work->arena, footer, &work->columns[i], &readings[i], err));
         out->direct = out->direct && readings[i].direct.ptr != NULL;
     }
     return SILT_OK;
 }
 
-/* The group of files with a footer that was not met before. */
-static silt_status find_group(struct grouping *g, const struct sl_footer *footer, size_t *index, silt_error *err)
+/* The group of a file whose footer was not met before. */
+static silt_status find_group(struct grouping *g, size_t file, size_t *index, silt_error *err)
 {
     struct sl_scan_group found;
     struct sl_buf text;
     sl_buf_init(&text, g->work->arena.env);
     bool inserted = false;
     struct sl_map_entry *entry = NULL;
-    silt_status status = read_columns(g, footer, &found, err);
+    silt_status status = read_columns(g, file, &found, err);
     if (status == SILT_OK) {
         status = describe(&text, found.readings, g->work->n_stored, err);
     }
@@ -172,7 +173,7 @@ static silt_status assign(struct grouping *g, silt_error *err)
                 return sl_fail_nomem(err);
             }
             if (inserted) {
-                SL_TRY(find_group(g, g->footers[i], &g->group[i], err));
+                SL_TRY(find_group(g, i, &g->group[i], err));
                 entry->value.u64 = g->group[i];
             }
             g->group[i] = (size_t)entry->value.u64;
