@@ -50,4 +50,11 @@ struct sl_arrow_format {
 /* False for a format that Delta has no type for (time, duration, interval, union, negative scale) or that is malformed. */
 bool sl_arrow_format_parse(const char *format, struct sl_arrow_format *out);
 
+/*
+ * One element of an array of this format without dictionary or runs, as sl_value_from_arrow gives it; for who reads many with one
+ * format. i counts from the start of the buffers, is within them, and the element is not null. Borrows from the array.
+ */
+bool sl_arrow_flat_value(const struct sl_arrow_format *format, const struct ArrowArray *array, int64_t i,
+                         silt_value *out);
+
 #endif

@@ -229,7 +229,8 @@ static bool get_time(const struct ArrowArray *array, const struct sl_arrow_forma
     return v <= INT64_MAX / factor && v >= INT64_MIN / factor;
 }
 
-static bool get_flat(const struct ArrowArray *array, const struct sl_arrow_format *format, int64_t i, silt_value *out)
+bool sl_arrow_flat_value(const struct sl_arrow_format *format, const struct ArrowArray *array, int64_t i,
+                         silt_value *out)
 {
     int64_t integer = 0;
     uint64_t unsigned_integer = 0;
@@ -325,7 +326,7 @@ bool sl_value_from_arrow(const struct ArrowSchema *schema, const struct ArrowArr
             return true;
         }
         if (schema->dictionary == NULL) {
-            return get_flat(array, &format, row + array->offset, out);
+            return sl_arrow_flat_value(&format, array, row + array->offset, out);
         }
         int64_t index = 0;
         if (array->dictionary == NULL || format.layout < SL_ARROW_INT8 || format.layout > SL_ARROW_UINT64 ||
