@@ -8,14 +8,13 @@
 #include "kernel/scan/data_skip.h"
 
 #include "base/alloc.h"
-#include "base/arrow.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "kernel/engine/engine.h"
-#include "kernel/scan/stats_batch.h"
+#include "kernel/scan/stats_reader.h"
 #include "schema/value.h"
 
-/* Files a piece of work; also the rows of one call of a JSON handler. */
+/* Files a piece of work. */
 #define CHUNK_FILES 1024
 
 /* Fewer files are judged on the caller's thread. */
@@ -48,6 +47,9 @@ static bool find_bounds(void *ctx, const struct sl_str *path, size_t path_len, s
 {
     const struct file_view *view = ctx;
     size_t partition = path_len == 1 ? sl_scan_filter_partition(view->filter, path[0]) : SIZE_MAX;
+    if (partition != SIZE_MAX && view->filter->partitions[partition].collated) {
+        return false;
+    }
     if (partition != SIZE_MAX) {
         *out = partition_bounds(&view->tuple->values[partition]);
         return true;
@@ -86,14 +88,7 @@ struct run {
     silt_status *statuses; /* one for each chunk */
 };
 
-static void reset(struct sl_arena *arena)
-{
-    const silt_env *env = arena->env;
-    sl_arena_release(arena);
-    sl_arena_init(arena, env);
-}
-
-/* Judges files [begin, end) with the kernel's own JSON reader. */
+/* Judges files [begin, end). */
 static silt_status judge(const struct run *run, size_t begin, size_t end)
 {
     struct sl_arena arena;
@@ -101,18 +96,20 @@ static silt_status judge(const struct run *run, size_t begin, size_t end)
     silt_status status = sl_call_check(run->env, run->call, NULL);
     size_t n_columns = run->filter->n_columns;
     struct sl_bounds *bounds = sl_alloc_array(run->env, n_columns + 1, sizeof(*bounds));
-    if (bounds == NULL && status == SILT_OK) {
-        status = SILT_ENOMEM;
+    struct sl_stats_reader *reader = NULL;
+    if (status == SILT_OK) {
+        status = bounds != NULL ? sl_stats_reader_new(run->env, run->filter->columns, n_columns, &reader, NULL)
+                                : SILT_ENOMEM;
     }
     for (size_t i = begin; i < end && status == SILT_OK; i++) {
         struct sl_skip_file *file = &run->files[i];
-        status = sl_stats_bounds_from_json(run->env, file->stats, run->filter->columns, n_columns, &arena, bounds,
-                                           NULL);
+        status = sl_stats_reader_bounds(reader, file->stats, &arena, bounds, NULL);
         if (status == SILT_OK) {
             file->keep = sl_data_skip_may_match(run->filter, file->tuple, bounds, &arena);
-            reset(&arena);
+            sl_arena_reset(&arena);
         }
     }
+    sl_stats_reader_free(reader);
     sl_release(run->env, bounds, (n_columns + 1) * sizeof(*bounds));
     sl_arena_release(&arena);
     return status;
@@ -155,81 +152,12 @@ static silt_status judge_parallel(struct run *run, const silt_executor *executor
     return fail_chunk(run, status, err);
 }
 
-/* ---- through the engine's JSON handler ---- */
-
-/* What one call of the handler is given and what comes back. */
-struct handler_chunk {
-    const char *texts[CHUNK_FILES];
-    size_t lengths[CHUNK_FILES];
-    struct ArrowArray batch;
-};
-
-static silt_status parse_chunk(silt_engine *engine, const struct run *run, const struct sl_stats_shape *shape,
-                               size_t begin, size_t count, struct handler_chunk *chunk)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct sl_str stats = run->files[begin + i].stats;
-        chunk->texts[i] = stats.len > 0 ? stats.ptr : NULL;
-        chunk->lengths[i] = stats.len;
-    }
-    silt_status status = sl_json_handler_parse(engine, run->call, chunk->texts, chunk->lengths, count, shape->schema,
-                                               &chunk->batch, NULL);
-    if (status == SILT_OK &&
-        (chunk->batch.length != (int64_t)count || chunk->batch.n_children != shape->arrow.n_children)) {
-        sl_arrow_array_release(&chunk->batch);
-        status = SILT_EENGINE;
-    }
-    return status;
-}
-
-static silt_status judge_through_handler(silt_engine *engine, struct run *run, silt_error *err)
-{
-    struct sl_arena arena;
-    sl_arena_init(&arena, run->env);
-    struct sl_stats_shape shape = {0};
-    size_t n_columns = run->filter->n_columns;
-    struct handler_chunk *chunk = sl_alloc_zero(run->env, sizeof(*chunk));
-    struct sl_bounds *bounds = sl_alloc_array(run->env, n_columns + 1, sizeof(*bounds));
-    silt_status status = chunk == NULL || bounds == NULL
-                             ? sl_fail_nomem(err)
-                             : sl_stats_shape_make(&arena, run->filter->columns, n_columns, &shape, err);
-    for (size_t begin = 0; begin < run->n && status == SILT_OK; begin += CHUNK_FILES) {
-        size_t count = run->n - begin < CHUNK_FILES ? run->n - begin : CHUNK_FILES;
-        status = sl_call_check(run->env, run->call, err);
-        if (status != SILT_OK) {
-            break;
-        }
-        if (parse_chunk(engine, run, &shape, begin, count, chunk) != SILT_OK) {
-            /* One text that a handler cannot take must not fail the scan: ours reads them one by one. */
-            status = fail_chunk(run, judge(run, begin, begin + count), err);
-            continue;
-        }
-        for (size_t i = 0; i < count; i++) {
-            struct sl_stats_row row = {&shape, &chunk->batch, (int64_t)i};
-            struct sl_stats_source source = {sl_stats_row_get, &row};
-            sl_stats_bounds(&source, run->filter->columns, n_columns, &arena, bounds);
-            struct sl_skip_file *file = &run->files[begin + i];
-            file->keep = sl_data_skip_may_match(run->filter, file->tuple, bounds, &arena);
-            reset(&arena);
-        }
-        sl_arrow_array_release(&chunk->batch);
-    }
-    sl_stats_shape_release(&shape);
-    sl_release(run->env, chunk, sizeof(*chunk));
-    sl_release(run->env, bounds, (n_columns + 1) * sizeof(*bounds));
-    sl_arena_release(&arena);
-    return status;
-}
-
 silt_status sl_data_skip(silt_engine *engine, const silt_call *call, const struct sl_scan_filter *filter,
                          struct sl_skip_file *files, size_t n, silt_error *err)
 {
     struct run run = {.env = silt_engine_env(engine), .call = call, .filter = filter, .files = files, .n = n};
     if (n == 0) {
         return SILT_OK;
-    }
-    if (sl_engine_has_json(engine)) {
-        return judge_through_handler(engine, &run, err);
     }
     if (n >= PARALLEL_FROM) {
         return judge_parallel(&run, sl_engine_executor(engine), err);

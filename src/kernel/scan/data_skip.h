@@ -19,7 +19,7 @@ struct sl_skip_file {
 bool sl_data_skip_may_match(const struct sl_scan_filter *filter, const struct sl_partition_tuple *tuple,
                             const struct sl_bounds *bounds, struct sl_arena *scratch);
 
-/* Judges n files; on the engine's executor when they are many, through its JSON handler when it has one. */
+/* Judges n files; on the engine's executor when they are many. */
 silt_status sl_data_skip(silt_engine *engine, const silt_call *call, const struct sl_scan_filter *filter,
                          struct sl_skip_file *files, size_t n, silt_error *err);
 

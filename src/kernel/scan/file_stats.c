@@ -1,67 +1,69 @@
 /*
- * From the statistics of a file to bounds that data skipping may rely on (PROTOCOL.md "Per-file Statistics").
+ * From what statistics claim to bounds that data skipping may rely on (PROTOCOL.md "Per-file Statistics").
  *
- * Bounds come from other writers, so this file states what is believed: counts that make sense, bounds that are in order, and
- * maxima only after widening. Timestamps are cut to milliseconds by writers, text to a prefix of at least 32 characters; a cut minimum
- * is still a lower bound, a cut maximum is none. Called by data skipping on any thread; no state.
+ * Claims come from other writers, so this file states what is believed: counts that make sense, bounds that are in order, and
+ * bounds only after widening by whatever a known kind of writer may have cut off. Widening costs next to nothing, a bound that is
+ * none loses rows. Called by data skipping on any thread; no state.
  */
 #include "kernel/scan/file_stats.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
-#include "base/utf8.h"
-#include "json/json.h"
+#include "base/time.h"
+#include "kernel/scan/stats_reader.h"
 #include "schema/value.h"
 
-/* Delta writers keep this many UTF-16 units of text in a bound unless they are told to keep more. */
-#define STRING_PREFIX_UNITS 32
-
-/* Timestamps in statistics have milliseconds; the value may have had up to this much more. */
-#define TIMESTAMP_CUT_US 999
+/*
+ * Writers keep at least this many bytes of a text, if they cut it at all: Delta Spark 32 UTF-16 units, unless it is told to keep
+ * less, and then it closes what it cut.
+ */
+#define TEXT_CUT_BYTES 32
 
 /* Above every byte that UTF-8 text can continue with: makes a bound of a prefix. Bounds are compared by bytes only. */
 #define ABOVE_UTF8 '\xFF'
 
+/* Timestamps in statistics have milliseconds; the value may have had up to this much more, or less where a writer rounds. */
+#define TIMESTAMP_CUT_US 999
+
+/* Before this day the hybrid calendar of old writers counts other days: up to 10 from year 1 on, ever more before it. */
+#define GREGORIAN_DAY INT64_C(-141427) /* 1582-10-15 */
+#define YEAR_ONE_DAY INT64_C(-719162)
+#define CALENDAR_DAYS 14
+
+/* A decimal of that many digits passes a double unharmed; a double prints at most so many. */
+#define DOUBLE_SAFE_DIGITS 15
+#define DOUBLE_PRINT_DIGITS 17
+
 /* ---- widening ---- */
 
-/* Length in UTF-16 units, as the writers that cut text count it. Bytes that are no UTF-8 count one each. */
-static size_t utf16_units(struct sl_str s)
+/*
+ * The text without the replacement characters at its end: they stand for bytes of a character that was cut in two, or were put as
+ * tie-breaker by writers that compared UTF-16 units, and are no bound under the order of UTF-8.
+ */
+static struct sl_str without_replacements(struct sl_str text)
 {
-    size_t units = 0;
-    size_t pos = 0;
-    while (pos < s.len) {
-        uint32_t code_point = 0;
-        if (!sl_utf8_next(s, &pos, &code_point)) {
-            pos++;
-            units++;
-            continue;
-        }
-        units += code_point >= 0x10000U ? 2 : 1;
+    while (sl_str_ends_with(text, SL_STR("\xEF\xBF\xBD"))) {
+        text.len -= 3;
     }
-    return units;
+    return text;
 }
 
 /*
- * A maximum of fewer units than the prefix is whole. A longer one that ends in DEL or U+10FFFF was closed by a writer that
- * checked that the tie-breaker is above what it cut off. Any other may be a bare prefix. U+FFFD was a tie-breaker too, of writers
- * that compared UTF-16 units and might halve a surrogate pair (leaving '?'), so it does not bound what was cut: it goes,
- * and what is left is taken as a prefix.
+ * A short maximum is whole. A long one may be a bare prefix, so that whatever continues it has to be below the bound; one that its
+ * writer closed with DEL or U+10FFFF loses nothing by that. A '?' at the end may be half of a surrogate pair.
  */
-static bool widen_text(struct sl_arena *arena, silt_value *max)
+static bool widen_text_max(struct sl_arena *arena, silt_value *max)
 {
-    struct sl_str text = sl_value_get_str(max);
-    size_t units = utf16_units(text);
-    bool closed = sl_str_ends_with(text, SL_STR("\x7F")) || sl_str_ends_with(text, SL_STR("\xF4\x8F\xBF\xBF"));
-    if (units < STRING_PREFIX_UNITS || (closed && units > STRING_PREFIX_UNITS)) {
+    const struct sl_str stated = sl_value_get_str(max);
+    struct sl_str text = without_replacements(stated);
+    if (text.len == stated.len && text.len < TEXT_CUT_BYTES) {
         return true;
     }
-    if (sl_str_ends_with(text, SL_STR("\xEF\xBF\xBD"))) {
-        text.len -= 3;
-        if (sl_str_ends_with(text, SL_STR("?"))) {
-            text.len -= 1;
-        }
-    }
+    text.len -= sl_str_ends_with(text, SL_STR("?")) ? 1 : 0;
     char *wide = sl_arena_alloc(arena, text.len + 1);
     if (wide == NULL) {
         return false;
@@ -72,160 +74,174 @@ static bool widen_text(struct sl_arena *arena, silt_value *max)
     return true;
 }
 
-/* Makes a stated maximum an upper bound; false when it cannot be one. */
-static bool widen_max(struct sl_arena *arena, silt_value *max)
+/* How far a day may be off; negative: any distance. */
+static int64_t calendar_slack(int64_t day)
 {
-    switch (max->kind) {
-    case SILT_TYPE_STRING: return widen_text(arena, max);
-    case SILT_TYPE_TIMESTAMP:
-    case SILT_TYPE_TIMESTAMP_NTZ:
-        if (max->as.i64 > INT64_MAX - TIMESTAMP_CUT_US) {
-            return false;
+    return day >= GREGORIAN_DAY ? 0 : day >= YEAR_ONE_DAY ? CALENDAR_DAYS : -1;
+}
+
+/* Moves a bound outwards; false when there is no such value. */
+static bool shift(silt_value *bound, int64_t distance, bool is_max)
+{
+    return sl_add_i64(bound->as.i64, is_max ? distance : -distance, &bound->as.i64);
+}
+
+static bool widen_day(silt_value *bound, bool is_max)
+{
+    const int64_t slack = calendar_slack(bound->as.i64);
+    return slack >= 0 && shift(bound, slack, is_max);
+}
+
+/* More than three digits of a fraction show that nothing was cut. */
+static bool widen_timestamp(silt_value *bound, bool is_max)
+{
+    const int64_t slack = calendar_slack(sl_floor_div(bound->as.i64, SL_US_PER_DAY));
+    const int64_t cut_us = sl_floor_mod(bound->as.i64, TIMESTAMP_CUT_US + 1) == 0 ? TIMESTAMP_CUT_US : 0;
+    return slack >= 0 && shift(bound, slack * SL_US_PER_DAY + cut_us, is_max);
+}
+
+/*
+ * Some writers take decimals through doubles: 999999999999999999 is written as 1e18. What has more digits than a double prints was
+ * not, and neither was harmed what has few.
+ */
+static void widen_decimal(silt_value *bound, bool is_max)
+{
+    const sl_i128 v = sl_value_get_i128(bound);
+    const unsigned digits = sl_i128_digits(v);
+    if (digits <= DOUBLE_SAFE_DIGITS) {
+        return;
+    }
+    sl_i128 significant = v;
+    while (significant % 10 == 0) {
+        significant /= 10;
+    }
+    if (sl_i128_digits(significant) > DOUBLE_PRINT_DIGITS) {
+        return;
+    }
+    const sl_i128 slack = (v < 0 ? -v : v) / ((sl_i128)1 << 51) + 1;
+    *bound = sl_value_decimal(is_max ? v + slack : v - slack, bound->precision, bound->scale);
+}
+
+static bool may_be_float(const struct sl_skip_column *column)
+{
+    bool found = column->type->kind == SILT_TYPE_FLOAT;
+    for (size_t i = 0; i < column->n_earlier; i++) {
+        found = found || column->earlier[i]->kind == SILT_TYPE_FLOAT;
+    }
+    return found;
+}
+
+/* The shortest text of a float, read as a double, lies up to half a float's step beside it: "0.1" says 0.100000001490116. */
+static void widen_double(silt_value *bound, bool is_max)
+{
+    const double v = bound->as.f64;
+    if (isfinite(v) && fabs(v) <= (double)FLT_MAX) {
+        const double near = (double)nextafterf((float)v, is_max ? INFINITY : -INFINITY);
+        bound->as.f64 = is_max ? fmax(v, near) : fmin(v, near);
+    }
+}
+
+/* Makes a stated bound one that holds; *usable is false when it cannot be made one. False when out of memory. */
+static bool widen(struct sl_arena *arena, const struct sl_skip_column *column, bool is_max, silt_value *bound,
+                  bool *usable)
+{
+    switch (bound->kind) {
+    case SILT_TYPE_STRING:
+        if (is_max) {
+            return widen_text_max(arena, bound);
         }
-        max->as.i64 += TIMESTAMP_CUT_US;
+        *bound = sl_value_bytes(bound->kind, without_replacements(sl_value_get_str(bound)));
+        return true;
+    case SILT_TYPE_DATE: *usable = widen_day(bound, is_max); return true;
+    case SILT_TYPE_TIMESTAMP:
+    case SILT_TYPE_TIMESTAMP_NTZ: *usable = widen_timestamp(bound, is_max); return true;
+    case SILT_TYPE_DECIMAL: widen_decimal(bound, is_max); return true;
+    case SILT_TYPE_DOUBLE:
+        if (may_be_float(column)) {
+            widen_double(bound, is_max);
+        }
         return true;
     default: return true;
     }
 }
 
-/* ---- assembly ---- */
-
-static bool get_count(const struct sl_stats_source *source, enum sl_stat stat, const struct sl_skip_column *column,
-                      struct sl_arena *arena, int64_t *out)
-{
-    silt_value value;
-    if (source->get(source->ctx, stat, column, arena, &value) != SL_STAT_FOUND || value.is_null || value.as.i64 < 0) {
-        return false;
-    }
-    *out = value.as.i64;
-    return true;
-}
-
-/* PROTOCOL: absent means tight. What cannot be read is taken as wide, which promises less. */
-static bool is_tight(const struct sl_stats_source *source, struct sl_arena *arena)
-{
-    silt_value value;
-    switch (source->get(source->ctx, SL_STAT_TIGHT_BOUNDS, NULL, arena, &value)) {
-    case SL_STAT_ABSENT: return true;
-    case SL_STAT_FOUND: return value.as.boolean;
-    case SL_STAT_UNUSABLE: break;
-    }
-    return false;
-}
+/* ---- judging ---- */
 
 /* Orders of text under a collation are not the order of bytes, and binary bounds have no agreed text form. */
-static bool has_order(const struct silt_type *type)
+static bool has_order(const struct sl_skip_column *column)
 {
-    return type->kind != SILT_TYPE_BINARY &&
-           !(type->kind == SILT_TYPE_STRING && type->json.ptr != NULL && !sl_str_eq_c(type->json, "string"));
+    const struct silt_type *type = column->type;
+    const bool collated = column->collated || (type->kind == SILT_TYPE_STRING && type->json.ptr != NULL &&
+                                               !sl_str_eq_c(type->json, "string"));
+    return !collated && type->kind != SILT_TYPE_BINARY;
 }
 
-static bool get_bound(const struct sl_stats_source *source, enum sl_stat stat, const struct sl_skip_column *column,
-                      struct sl_arena *arena, silt_value *out)
+/*
+ * PROTOCOL: with wide bounds only "none" and "all" carry information. Of a column inside of a struct "none" carries none in either
+ * case: some writers do not count the rows whose struct is null. A column of nulls alone that has a bound is a contradiction.
+ */
+static bool believe_nulls(const struct sl_claims *claims, const struct sl_skip_column *column,
+                          const struct sl_bounds *claimed)
 {
-    return has_order(column->type) && source->get(source->ctx, stat, column, arena, out) == SL_STAT_FOUND &&
-           !out->is_null;
-}
-
-static void assemble_column(const struct sl_stats_source *source, const struct sl_skip_column *column, bool tight,
-                            struct sl_arena *arena, struct sl_bounds *out)
-{
-    int64_t nulls = 0;
-    if (get_count(source, SL_STAT_NULL_COUNT, column, arena, &nulls)) {
-        bool plausible = !out->has_row_count || nulls <= out->row_count;
-        /* PROTOCOL: with wide bounds only "none" and "all" carry information. */
-        bool meaningful = tight || nulls == 0 || (out->has_row_count && nulls == out->row_count);
-        out->has_null_count = plausible && meaningful;
-        out->null_count = out->has_null_count ? nulls : 0;
+    const bool all = claims->has_rows && claimed->null_count == claims->rows;
+    if (!claimed->has_null_count || claimed->null_count < 0 ||
+        (claims->has_rows && claimed->null_count > claims->rows)) {
+        return false;
     }
-    out->has_min = get_bound(source, SL_STAT_MIN, column, arena, &out->min);
-    out->has_max = get_bound(source, SL_STAT_MAX, column, arena, &out->max);
+    if (all && claims->rows > 0) {
+        return !claimed->has_min && !claimed->has_max;
+    }
+    return claimed->null_count == 0 ? column->path_len == 1 : claims->tightness != SL_WIDE;
+}
+
+static bool believe_column(const struct sl_claims *claims, const struct sl_skip_column *column, struct sl_arena *arena,
+                           struct sl_bounds *b)
+{
     int order = 0;
-    if (out->has_min && out->has_max && (!sl_value_compare(&out->min, &out->max, &order) || order > 0)) {
-        out->has_min = false; /* bounds that contradict each other prove nothing */
-        out->has_max = false;
-    }
-    if (out->has_max) {
-        out->has_max = widen_max(arena, &out->max);
-    }
+    b->has_null_count = believe_nulls(claims, column, b);
+    b->null_count = b->has_null_count ? b->null_count : 0;
+    const bool ordered = has_order(column) &&
+                         !(b->has_min && b->has_max && (!sl_value_compare(&b->min, &b->max, &order) || order > 0));
+    b->has_min = b->has_min && ordered; /* bounds that contradict each other prove nothing */
+    b->has_max = b->has_max && ordered;
+    return (!b->has_min || widen(arena, column, false, &b->min, &b->has_min)) &&
+           (!b->has_max || widen(arena, column, true, &b->max, &b->has_max));
 }
 
-void sl_stats_bounds(const struct sl_stats_source *source, const struct sl_skip_column *columns, size_t n,
-                     struct sl_arena *arena, struct sl_bounds *out)
+/* A file without rows has no bounds and no nulls. */
+static bool contradicts_itself(const struct sl_claims *claims, const struct sl_bounds *bounds, size_t n)
 {
-    memset(out, 0, n * sizeof(*out));
-    int64_t rows = 0;
-    bool has_rows = get_count(source, SL_STAT_NUM_RECORDS, NULL, arena, &rows);
-    bool tight = is_tight(source, arena);
-    for (size_t i = 0; i < n; i++) {
-        out[i].has_row_count = has_rows;
-        out[i].row_count = rows;
-        assemble_column(source, &columns[i], tight, arena, &out[i]);
+    bool found = false;
+    for (size_t i = 0; claims->has_rows && claims->rows == 0 && i < n; i++) {
+        found = found || bounds[i].has_min || bounds[i].has_max ||
+                (bounds[i].has_null_count && bounds[i].null_count > 0);
     }
+    return found;
 }
 
-/* ---- JSON ---- */
-
-static const sl_json *find_stat(const sl_json *root, enum sl_stat stat, const struct sl_skip_column *column)
+silt_status sl_stats_believe(const struct sl_claims *claims, const struct sl_skip_column *columns, size_t n,
+                             struct sl_arena *arena, struct sl_bounds *bounds, silt_error *err)
 {
-    static const char *const names[] = {"numRecords", "tightBounds", "nullCount", "minValues", "maxValues"};
-    const sl_json *value = sl_json_member(root, names[stat]);
-    for (size_t i = 0; column != NULL && i < column->path_len; i++) {
-        value = sl_json_is_object(value) ? sl_json_member_str(value, column->path[i]) : NULL;
-    }
-    return value;
-}
-
-static enum sl_stat_answer get_from_json(void *ctx, enum sl_stat stat, const struct sl_skip_column *column,
-                                         struct sl_arena *arena, silt_value *out)
-{
-    const sl_json *value = find_stat(ctx, stat, column);
-    if (sl_json_is_null(value)) {
-        return SL_STAT_ABSENT;
-    }
-    bool good = false;
-    bool flag = false;
-    int64_t count = 0;
-    switch (stat) {
-    case SL_STAT_NUM_RECORDS:
-    case SL_STAT_NULL_COUNT:
-        good = sl_json_to_i64(value, &count);
-        *out = sl_value_i64(SILT_TYPE_LONG, count);
-        break;
-    case SL_STAT_TIGHT_BOUNDS:
-        good = sl_json_to_bool(value, &flag);
-        *out = sl_value_bool(flag);
-        break;
-    case SL_STAT_MIN:
-    case SL_STAT_MAX: good = sl_stats_value_read(arena, value, column->type, out); break;
-    }
-    return good ? SL_STAT_FOUND : SL_STAT_UNUSABLE;
-}
-
-silt_status sl_stats_bounds_from_json(const silt_env *env, struct sl_str text, const struct sl_skip_column *columns,
-                                      size_t n, struct sl_arena *arena, struct sl_bounds *out, silt_error *err)
-{
-    memset(out, 0, n * sizeof(*out));
-    if (text.ptr == NULL || text.len == 0) {
+    struct sl_claims believed = *claims;
+    believed.has_rows = claims->has_rows && claims->rows >= 0;
+    if (contradicts_itself(&believed, bounds, n)) {
+        memset(bounds, 0, n * sizeof(*bounds));
         return SILT_OK;
     }
-    struct sl_json_doc *doc = NULL;
-    silt_status status = sl_json_parse(env, text, &doc, NULL);
-    if (status == SILT_ENOMEM) {
-        return sl_fail_nomem(err);
-    }
-    if (status != SILT_OK) {
-        return SILT_OK; /* statistics are advice: what does not parse proves nothing */
-    }
-    const sl_json *root = sl_json_root(doc);
-    if (sl_json_is_object(root)) {
-        struct sl_stats_source source = {get_from_json, (void *)(uintptr_t)root};
-        sl_stats_bounds(&source, columns, n, arena, out);
-        for (size_t i = 0; i < n; i++) { /* text must outlive the document */
-            out[i].has_min = out[i].has_min && sl_value_copy(arena, &out[i].min, &out[i].min);
-            out[i].has_max = out[i].has_max && sl_value_copy(arena, &out[i].max, &out[i].max);
+    for (size_t i = 0; i < n; i++) {
+        if (!believe_column(&believed, &columns[i], arena, &bounds[i])) {
+            return sl_fail_nomem(err);
         }
+        bounds[i].has_row_count = believed.has_rows;
+        bounds[i].row_count = believed.has_rows ? believed.rows : 0;
     }
-    sl_json_free(doc);
     return SILT_OK;
+}
+
+silt_status sl_stats_bounds_from_json(struct sl_str text, const struct sl_skip_column *columns, size_t n,
+                                      struct sl_arena *arena, struct sl_bounds *out, silt_error *err)
+{
+    struct sl_claims claims;
+    SL_TRY(sl_stats_claims_from_json(text, columns, n, arena, &claims, out, err));
+    return sl_stats_believe(&claims, columns, n, arena, out, err);
 }

@@ -62,8 +62,8 @@ static bool file_may_match(struct judge *judge, const struct file *file, struct 
         return false;
     }
     if (judge->filter.n_columns > 0 &&
-        sl_stats_bounds_from_json(scratch->env, file->stats, judge->filter.columns, judge->filter.n_columns, scratch,
-                                  judge->bounds, NULL) != SILT_OK) {
+        sl_stats_bounds_from_json(file->stats, judge->filter.columns, judge->filter.n_columns, scratch, judge->bounds,
+                                  NULL) != SILT_OK) {
         return true;
     }
     return sl_data_skip_may_match(&judge->filter, tuple, judge->bounds, scratch);

@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/time.h"
-#include "mini_engine.h"
 #include "schema/value.h"
+#include "silt/silt.h"
 #include "test_env.h"
 
 static struct test_env t;
@@ -79,8 +79,7 @@ static bool keeps_of(const silt_schema *of, const char *predicate, const char *s
         keep = keep && truths[i] != SL_FALSE && truths[i] != SL_NULL;
     }
     assert_int_equal(
-        sl_stats_bounds_from_json(&t.env, sl_str_from(stats), filter.columns, filter.n_columns, &arena, bounds, NULL),
-        SILT_OK);
+        sl_stats_bounds_from_json(sl_str_from(stats), filter.columns, filter.n_columns, &arena, bounds, NULL), SILT_OK);
     keep = keep && sl_data_skip_may_match(&filter, &tuple, bounds, &arena);
     silt_expr_unref(expr);
     sl_arena_release(&arena);
@@ -473,7 +472,7 @@ static void run_backwards(void *ctx, size_t n, void (*fn)(void *arg, size_t inde
     }
 }
 
-static silt_engine *make_engine(const silt_executor *executor, const silt_json_handler_vtable *json)
+static silt_engine *make_engine(const silt_executor *executor)
 {
     silt_engine *engine = NULL;
     silt_storage_registry *stores = NULL;
@@ -482,8 +481,7 @@ static silt_engine *make_engine(const silt_executor *executor, const silt_json_h
                                    .abi_version = SILT_ABI_VERSION,
                                    .env = &t.env,
                                    .executor = executor,
-                                   .stores = stores,
-                                   .json = {json, &t}};
+                                   .stores = stores};
     assert_int_equal(silt_engine_new(&options, &engine, NULL), SILT_OK);
     return engine;
 }
@@ -493,7 +491,7 @@ static void many_files_are_judged_on_the_executor(void **state)
     (void)state;
     size_t calls = 0;
     silt_executor executor = {sizeof(executor), SILT_ABI_VERSION, &calls, run_backwards};
-    silt_engine *engine = make_engine(&executor, NULL);
+    silt_engine *engine = make_engine(&executor);
     struct many many;
     make_many(&many);
     assert_int_equal(sl_data_skip(engine, NULL, &many.filter, many.files, N_FILES, NULL), SILT_OK);
@@ -512,91 +510,13 @@ static void cancelled_call_ends_planning(void **state)
     (void)state;
     const volatile int cancel = 1;
     silt_call call = {.size = sizeof(call), .abi_version = SILT_ABI_VERSION, .cancel = &cancel};
-    silt_engine *engine = make_engine(NULL, NULL);
+    silt_engine *engine = make_engine(NULL);
     struct many many;
     silt_error err = SILT_ERROR_INIT;
     make_many(&many);
     assert_int_equal(sl_data_skip(engine, &call, &many.filter, many.files, N_FILES, &err), SILT_ECANCELLED);
     assert_int_equal(err.status, SILT_ECANCELLED);
     check_many(&many, 0);
-    silt_engine_unref(engine);
-}
-
-/* ---- through a JSON handler ---- */
-
-static void close_nothing(void *impl)
-{
-    (void)impl;
-}
-
-/* Gives maxValues.x = 4000 for every text, whatever it says. */
-static silt_status canned_parse(void *impl, const silt_call *call, const char *const *texts, const size_t *lengths,
-                                size_t n, const silt_schema *shape, struct ArrowArray *out, silt_error *err)
-{
-    (void)impl;
-    (void)call;
-    (void)texts;
-    (void)lengths;
-    (void)err;
-    struct ArrowSchema arrow;
-    assert_int_equal(silt_schema_to_arrow(shape, &arrow, NULL), SILT_OK);
-    mini_struct(out, 5, (int64_t)n);
-    assert_true(mini_array(out->children[0], "l", NULL, n));
-    assert_true(mini_array(out->children[1], "b", NULL, n));
-    silt_value *values = calloc(n, sizeof(*values));
-    for (size_t i = 0; i < n; i++) {
-        values[i] = mini_long(3999);
-    }
-    for (size_t i = 2; i < 5; i++) {
-        mini_struct(out->children[i], 1, (int64_t)n);
-        assert_string_equal(arrow.children[i]->children[0]->name, "x");
-        assert_true(mini_array(out->children[i]->children[0], "l", i == 4 ? values : NULL, n));
-    }
-    free(values);
-    arrow.release(&arrow);
-    return SILT_OK;
-}
-
-static silt_status failing_parse(void *impl, const silt_call *call, const char *const *texts, const size_t *lengths,
-                                 size_t n, const silt_schema *shape, struct ArrowArray *out, silt_error *err)
-{
-    (void)impl;
-    (void)call;
-    (void)texts;
-    (void)lengths;
-    (void)n;
-    (void)shape;
-    memset(out, 0, sizeof(*out));
-    (void)snprintf(err->message, sizeof(err->message), "cannot");
-    return err->status = SILT_EENGINE;
-}
-
-static void statistics_go_through_the_engines_json_handler(void **state)
-{
-    (void)state;
-    static const silt_json_handler_vtable canned = {sizeof(canned), SILT_ABI_VERSION, "canned", close_nothing,
-                                                    canned_parse};
-    silt_engine *engine = make_engine(NULL, &canned);
-    struct many many;
-    make_many(&many);
-    assert_int_equal(sl_data_skip(engine, NULL, &many.filter, many.files, N_FILES, NULL), SILT_OK);
-    for (size_t i = 0; i < N_FILES; i++) {
-        assert_false(many.files[i].keep);
-    }
-    check_many(&many, 0);
-    silt_engine_unref(engine);
-}
-
-static void failing_json_handler_is_replaced_by_the_kernels_reader(void **state)
-{
-    (void)state;
-    static const silt_json_handler_vtable failing = {sizeof(failing), SILT_ABI_VERSION, "failing", close_nothing,
-                                                     failing_parse};
-    silt_engine *engine = make_engine(NULL, &failing);
-    struct many many;
-    make_many(&many);
-    assert_int_equal(sl_data_skip(engine, NULL, &many.filter, many.files, N_FILES, NULL), SILT_OK);
-    check_many(&many, N_FILES);
     silt_engine_unref(engine);
 }
 
@@ -612,8 +532,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(random_files_with_matching_rows_are_never_dropped, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_files_are_judged_on_the_executor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cancelled_call_ends_planning, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(statistics_go_through_the_engines_json_handler, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(failing_json_handler_is_replaced_by_the_kernels_reader, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

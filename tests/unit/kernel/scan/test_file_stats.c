@@ -18,6 +18,7 @@ static const struct silt_type text_type = {.kind = SILT_TYPE_STRING};
 static const struct silt_type collated_type = {.kind = SILT_TYPE_STRING, .json = {"string collate UNICODE_CI", 25}};
 static const struct silt_type time_type = {.kind = SILT_TYPE_TIMESTAMP};
 static const struct silt_type double_type = {.kind = SILT_TYPE_DOUBLE};
+static const struct silt_type date_type = {.kind = SILT_TYPE_DATE};
 static const struct silt_type binary_type = {.kind = SILT_TYPE_BINARY};
 static const struct silt_type decimal_type = {.kind = SILT_TYPE_DECIMAL, .precision = 4, .scale = 2};
 static const struct sl_str x_path[] = {{"x", 1}};
@@ -43,7 +44,7 @@ static struct sl_bounds read_column(const char *json, const struct sl_skip_colum
 {
     struct sl_bounds bounds;
     memset(&bounds, 0xAB, sizeof(bounds));
-    assert_int_equal(sl_stats_bounds_from_json(&t.env, sl_str_from(json), column, 1, &arena, &bounds, NULL), SILT_OK);
+    assert_int_equal(sl_stats_bounds_from_json(sl_str_from(json), column, 1, &arena, &bounds, NULL), SILT_OK);
     return bounds;
 }
 
@@ -162,16 +163,43 @@ static void short_text_is_taken_as_it_stands(void **state)
     assert_true(sl_str_eq(sl_value_get_str(&b.max), SL_STR("short")));
 }
 
-static void tie_breaker_of_a_writer_is_believed(void **state)
+static void tie_breaker_of_a_writer_bounds_as_well_as_a_bare_prefix(void **state)
 {
     (void)state;
     struct sl_bounds b = read_x("{\"maxValues\":{\"x\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\\u007f\"}}", &text_type);
-    assert_int_equal(b.max.as.bytes.len, 33);
-    b = read_x("{\"maxValues\":{\"x\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\\udbff\\udfff\"}}", &text_type);
-    assert_int_equal(b.max.as.bytes.len, 36);
-    /* At 32 characters it may be text that was cut there by chance. */
-    b = read_x("{\"maxValues\":{\"x\":\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\\u007f\"}}", &text_type);
-    assert_int_equal(b.max.as.bytes.len, 33);
+    silt_value cut = sl_value_bytes(SILT_TYPE_STRING, SL_STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaazzzz"));
+    silt_value beyond = sl_value_bytes(SILT_TYPE_STRING, SL_STR("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab"));
+    int order = 0;
+    assert_true(b.has_max && sl_value_compare(&cut, &b.max, &order));
+    assert_true(order < 0);
+    assert_true(sl_value_compare(&beyond, &b.max, &order));
+    assert_true(order > 0);
+    /* A table may keep fewer characters: then the tie-breaker alone tells. */
+    b = read_x("{\"maxValues\":{\"x\":\"aaaa\\u007f\"}}", &text_type);
+    cut = sl_value_bytes(SILT_TYPE_STRING, SL_STR("aaaazz"));
+    assert_true(sl_value_compare(&cut, &b.max, &order));
+    assert_true(order < 0);
+    /* 64 bytes of characters of three bytes each are fewer than 32 characters. */
+    b = read_x(
+        "{\"maxValues\":{\"x\":\"\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac"
+        "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\"}}",
+        &text_type);
+    assert_int_equal(b.max.as.bytes.len, 34);
+}
+
+static void replacement_character_ends_no_bound(void **state)
+{
+    (void)state;
+    struct sl_bounds b = read_x("{\"minValues\":{\"x\":\"ab\xEF\xBF\xBD\"},\"maxValues\":{\"x\":\"ab\xEF\xBF\xBD\"}}",
+                                &text_type);
+    silt_value accented = sl_value_bytes(SILT_TYPE_STRING, SL_STR("ab\xC3\xA9"));
+    silt_value smile = sl_value_bytes(SILT_TYPE_STRING, SL_STR("ab\xF0\x9F\x98\x80"));
+    int order = 0;
+    assert_true(b.has_min && b.has_max);
+    assert_true(sl_value_compare(&b.min, &accented, &order));
+    assert_true(order < 0);
+    assert_true(sl_value_compare(&smile, &b.max, &order));
+    assert_true(order < 0);
 }
 
 static void replacement_character_as_tie_breaker_is_not_believed(void **state)
@@ -186,26 +214,105 @@ static void replacement_character_as_tie_breaker_is_not_believed(void **state)
     assert_true(order < 0);
 }
 
-static void timestamp_maximum_covers_what_milliseconds_cut_off(void **state)
+static void timestamps_cover_what_milliseconds_cut_off(void **state)
 {
     (void)state;
     struct sl_bounds b = read_x("{\"minValues\":{\"x\":\"2020-01-01T00:00:00.001Z\"},"
                                 "\"maxValues\":{\"x\":\"2020-01-01T00:00:00.001Z\"}}",
                                 &time_type);
     assert_true(b.has_min && b.has_max);
-    assert_int_equal(b.max.as.i64 - b.min.as.i64, 999);
+    assert_int_equal(b.max.as.i64 - INT64_C(1577836800001000), 999);
+    assert_int_equal(b.min.as.i64 - INT64_C(1577836800001000), -999);
+    /* Six digits were not cut. */
+    b = read_x(
+        "{\"minValues\":{\"x\":\"2020-01-01T00:00:00.001001Z\"},\"maxValues\":{\"x\":\"2020-01-01T00:00:00.001001Z\"}}",
+        &time_type);
+    assert_int_equal(b.max.as.i64, INT64_C(1577836800001001));
+    assert_int_equal(b.min.as.i64, INT64_C(1577836800001001));
+    assert_no_bounds("{\"maxValues\":{\"x\":\"294247-01-10T04:00:54.775Z\"}}", &time_type);
 }
 
 static void very_old_timestamps_with_odd_offsets_are_read_or_ignored(void **state)
 {
     (void)state;
-    struct sl_bounds four = read_x("{\"minValues\":{\"x\":\"0202-10-21T00:00:00.000+00:53:28\"}}", &time_type);
-    assert_true(four.has_min);
-    struct sl_bounds three = read_x("{\"minValues\":{\"x\":\"0202-10-21T00:00:00.000+00:53\"}}", &time_type);
-    assert_true(three.has_min);
-    assert_int_equal(three.min.as.i64 - four.min.as.i64, 28 * 1000000);
+    /* 0202-10-21T00:00:00+00:53:28, give or take 14 days of calendar and what milliseconds cut off. */
+    const int64_t instant = INT64_C(-55767401608000000);
+    const int64_t slack = 14 * INT64_C(86400000000) + 999;
+    struct sl_bounds four = read_x("{\"minValues\":{\"x\":\"0202-10-21T00:00:00.000+00:53:28\"},"
+                                   "\"maxValues\":{\"x\":\"0202-10-21T00:00:00.000+00:53:28\"}}",
+                                   &time_type);
+    assert_true(four.has_min && four.has_max);
+    assert_int_equal(four.min.as.i64, instant - slack);
+    assert_int_equal(four.max.as.i64, instant + slack);
+    struct sl_bounds three = read_x("{\"minValues\":{\"x\":\"0202-10-21T00:00:00.000+00:53\"},"
+                                    "\"maxValues\":{\"x\":\"0202-10-21T00:00:00.000+00:53\"}}",
+                                    &time_type);
+    assert_true(three.has_min && three.min.as.i64 <= four.min.as.i64);
+    assert_true(three.has_max && three.max.as.i64 >= four.max.as.i64);
+    /* Younger ones, too: the offset was cut, not the calendar. */
+    three = read_x("{\"minValues\":{\"x\":\"1850-01-01T00:00:00.000+00:53\"}}", &time_type);
+    four = read_x("{\"minValues\":{\"x\":\"1850-01-01T00:00:00.000+00:53:28\"}}", &time_type);
+    assert_true(three.min.as.i64 <= four.min.as.i64);
     assert_no_bounds("{\"minValues\":{\"x\":\"0202-10-21T00:00:00.000+99:99:99\"}}", &time_type);
     assert_no_bounds("{\"minValues\":{\"x\":\"long ago\"},\"maxValues\":{\"x\":12}}", &time_type);
+}
+
+static void days_of_the_hybrid_calendar_are_covered(void **state)
+{
+    (void)state;
+    struct sl_bounds b = read_x("{\"minValues\":{\"x\":\"1582-10-15\"},\"maxValues\":{\"x\":\"1582-10-15\"}}",
+                                &date_type);
+    assert_int_equal(b.min.as.i64, -141427);
+    assert_int_equal(b.max.as.i64, -141427);
+    b = read_x("{\"minValues\":{\"x\":\"1582-10-04\"},\"maxValues\":{\"x\":\"1582-10-04\"}}", &date_type);
+    assert_true(b.min.as.i64 < -141438 - 10 && b.max.as.i64 > -141438 + 10);
+    b = read_x("{\"minValues\":{\"x\":\"0001-01-01\"},\"maxValues\":{\"x\":\"2020-01-01\"}}", &date_type);
+    assert_true(b.has_min && b.has_max);
+    assert_no_bounds("{\"minValues\":{\"x\":\"0000-12-31\"}}", &date_type);
+    assert_no_bounds("{\"minValues\":{\"x\":\"-0044-03-15T00:00:00Z\"}}", &time_type);
+}
+
+static void decimals_that_a_double_rounded_still_bound(void **state)
+{
+    (void)state;
+    static const struct silt_type wide = {.kind = SILT_TYPE_DECIMAL, .precision = 20, .scale = 0};
+    struct sl_bounds b = read_x("{\"minValues\":{\"x\":1e18},\"maxValues\":{\"x\":1e18}}", &wide);
+    const silt_value low = sl_value_decimal(999999999999999999, 20, 0);
+    const silt_value high = sl_value_decimal(1000000000000000063, 20, 0);
+    int order = 0;
+    assert_true(b.has_min && sl_value_compare(&b.min, &low, &order));
+    assert_true(order <= 0);
+    assert_true(b.has_max && sl_value_compare(&high, &b.max, &order));
+    assert_true(order <= 0);
+    b = read_x("{\"minValues\":{\"x\":-1e18}}", &wide);
+    assert_true(b.has_min && sl_value_get_i128(&b.min) < -INT64_C(1000000000000000000));
+    /* What has all its digits, or few, is exact. */
+    b = read_x("{\"minValues\":{\"x\":1234567890123456789},\"maxValues\":{\"x\":1234567890123456789}}", &wide);
+    assert_true(sl_value_get_i128(&b.min) == INT64_C(1234567890123456789));
+    b = read_x("{\"minValues\":{\"x\":5},\"maxValues\":{\"x\":999999999999999}}", &wide);
+    assert_true(sl_value_get_i128(&b.max) == INT64_C(999999999999999));
+}
+
+static void text_of_a_float_bounds_the_double_that_it_became(void **state)
+{
+    (void)state;
+    static const struct silt_type float_type = {.kind = SILT_TYPE_FLOAT};
+    static const struct silt_type *const earlier[] = {&float_type};
+    const char *json = "{\"minValues\":{\"x\":0.1},\"maxValues\":{\"x\":0.1}}";
+    struct sl_skip_column column = {.path = x_path,
+                                    .path_len = 1,
+                                    .type = &double_type,
+                                    .physical_path = x_path,
+                                    .earlier = earlier,
+                                    .n_earlier = 1};
+    struct sl_bounds b = read_column(json, &column);
+    assert_true(b.has_min && b.min.as.f64 <= 0.1);
+    assert_true(b.has_max && b.max.as.f64 >= (double)0.1F);
+    /* Without that history a double is a double. */
+    b = read_x(json, &double_type);
+    assert_true(b.max.as.f64 <= 0.1 && b.min.as.f64 >= 0.1);
+    b = read_x(json, &float_type);
+    assert_true(b.max.as.f64 <= (double)0.1F && b.max.as.f64 >= (double)0.1F);
 }
 
 static void decimals_are_read_exactly_or_not_at_all(void **state)
@@ -280,6 +387,51 @@ static void nested_columns_are_found_by_parts_and_names_with_dots_are_one_part(v
     assert_false(b.has_min);
 }
 
+static void nulls_of_structs_are_not_counted_by_every_writer(void **state)
+{
+    (void)state;
+    struct sl_skip_column column = {
+        .path = nested_path, .path_len = 2, .type = &integer_type, .physical_path = nested_path};
+    assert_false(read_column("{\"numRecords\":5,\"nullCount\":{\"s\":{\"a.b\":0}}}", &column).has_null_count);
+    assert_true(read_column("{\"numRecords\":5,\"nullCount\":{\"s\":{\"a.b\":5}}}", &column).has_null_count);
+    assert_true(read_x("{\"numRecords\":5,\"nullCount\":{\"x\":0}}", &long_type).has_null_count);
+}
+
+static void counts_that_contradict_bounds_are_not_believed(void **state)
+{
+    (void)state;
+    struct sl_bounds b = read_x("{\"numRecords\":5,\"minValues\":{\"x\":1},\"nullCount\":{\"x\":5}}", &long_type);
+    assert_true(b.has_min);
+    assert_false(b.has_null_count);
+    /* No rows, but values: nothing of it can be believed. */
+    b = read_x("{\"numRecords\":0,\"minValues\":{\"x\":1},\"maxValues\":{\"x\":1},\"nullCount\":{\"x\":0}}",
+               &long_type);
+    assert_false(b.has_min || b.has_max || b.has_null_count || b.has_row_count);
+    b = read_x("{\"numRecords\":0,\"nullCount\":{\"x\":0}}", &long_type);
+    assert_true(b.has_row_count && b.has_null_count);
+}
+
+static void flag_of_a_collation_takes_bounds_away(void **state)
+{
+    (void)state;
+    struct sl_skip_column column = {
+        .path = x_path, .path_len = 1, .type = &text_type, .physical_path = x_path, .collated = true};
+    struct sl_bounds b = read_column(
+        "{\"numRecords\":2,\"minValues\":{\"x\":\"a\"},\"maxValues\":{\"x\":\"b\"},\"nullCount\":{\"x\":0}}", &column);
+    assert_false(b.has_min || b.has_max);
+    assert_true(b.has_null_count);
+}
+
+static void columns_are_found_by_physical_names(void **state)
+{
+    (void)state;
+    static const struct sl_str physical[] = {{"col-1", 5}};
+    struct sl_skip_column column = {.path = x_path, .path_len = 1, .type = &long_type, .physical_path = physical};
+    struct sl_bounds b = read_column("{\"minValues\":{\"x\":1,\"col-1\":7}}", &column);
+    assert_true(b.has_min);
+    assert_int_equal(b.min.as.i64, 7);
+}
+
 static void lack_of_memory_is_reported_at_every_request(void **state)
 {
     (void)state;
@@ -291,7 +443,7 @@ static void lack_of_memory_is_reported_at_every_request(void **state)
         sl_arena_init(&own, &t.env);
         struct sl_bounds b;
         test_env_fail_at(&t, n);
-        silt_status status = sl_stats_bounds_from_json(&t.env, sl_str_from(json), &column, 1, &own, &b, NULL);
+        silt_status status = sl_stats_bounds_from_json(sl_str_from(json), &column, 1, &own, &b, NULL);
         size_t requests = t.n_requests;
         test_env_fail_at(&t, 0);
         sl_arena_release(&own);
@@ -314,10 +466,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(very_deep_statistics_are_no_error, set_up, tear_down),
         cmocka_unit_test_setup_teardown(long_text_that_was_cut_is_no_upper_bound_as_it_stands, set_up, tear_down),
         cmocka_unit_test_setup_teardown(short_text_is_taken_as_it_stands, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(tie_breaker_of_a_writer_is_believed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(tie_breaker_of_a_writer_bounds_as_well_as_a_bare_prefix, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(replacement_character_ends_no_bound, set_up, tear_down),
         cmocka_unit_test_setup_teardown(replacement_character_as_tie_breaker_is_not_believed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(timestamp_maximum_covers_what_milliseconds_cut_off, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(timestamps_cover_what_milliseconds_cut_off, set_up, tear_down),
         cmocka_unit_test_setup_teardown(very_old_timestamps_with_odd_offsets_are_read_or_ignored, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(days_of_the_hybrid_calendar_are_covered, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(decimals_that_a_double_rounded_still_bound, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(text_of_a_float_bounds_the_double_that_it_became, set_up, tear_down),
         cmocka_unit_test_setup_teardown(decimals_are_read_exactly_or_not_at_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(infinite_bounds_in_text_are_bounds_and_bare_ones_void_the_file, set_up,
                                         tear_down),
@@ -326,6 +482,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(wide_bounds_keep_only_telling_null_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nested_columns_are_found_by_parts_and_names_with_dots_are_one_part, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(nulls_of_structs_are_not_counted_by_every_writer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(counts_that_contradict_bounds_are_not_believed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(flag_of_a_collation_takes_bounds_away, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(columns_are_found_by_physical_names, set_up, tear_down),
         cmocka_unit_test_setup_teardown(lack_of_memory_is_reported_at_every_request, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
