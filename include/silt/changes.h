@@ -62,7 +62,7 @@ SILT_API int64_t silt_changes_to_version(const silt_changes *changes);
 /* The columns of the rows. Borrowed. */
 SILT_API const silt_schema *silt_changes_schema(const silt_changes *changes);
 /*
- * The plans whose rows, together, are the changes: none, one or two (change files apart from data files). Their columns are those of the
+ * The plans whose rows, together, are the changes: one, or two (change files apart from data files). Their columns are those of the
  * schema; what is constant in a file stands with its partition values, so that SILT_FROM_PARTITION has more columns than the table is
  * partitioned by. Borrowed.
  */

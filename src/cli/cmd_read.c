@@ -7,67 +7,30 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/parquet.h"
 #include "cli/report_error.h"
 #include "cli/run_sql.h"
+#include "cli/select.h"
 #include "cli/sql_text.h"
 #include "cli/table_arg.h"
-
-/* SELECT columns FROM table WHERE (condition) LIMIT n. *where_begin: where the condition starts. */
-static silt_status compose_read(struct sl_cli *cli, const struct sl_table_arg *table, struct sl_buf *sql,
-                                size_t *where_begin, silt_error *err)
-{
-    const struct sl_args *args = &cli->args;
-
-    *where_begin = 0;
-    sl_buf_put_c(sql, "SELECT ");
-    if (args->columns != NULL) {
-        SL_TRY(sl_sql_put_names(sql, "columns", args->columns, err));
-    } else {
-        sl_buf_put_char(sql, '*');
-    }
-    sl_buf_put_c(sql, " FROM ");
-    SL_TRY(sl_table_arg_put_sql(cli, table, sql, err));
-    if (args->where != NULL) {
-        sl_buf_put_c(sql, " WHERE (");
-        *where_begin = sql->len;
-        sl_buf_put_c(sql, args->where);
-        sl_buf_put_c(sql, "\n)"); /* the line break ends a comment */
-    }
-    if (args->limit >= 0) {
-        sl_buf_printf(sql, " LIMIT %lld", (long long)args->limit);
-    }
-    SL_TRY(sl_buf_status(sql, err));
-    struct sl_str statement;
-    if (sl_sql_single(sl_str_make(sl_buf_cstr(sql), sql->len), &statement, NULL) != SILT_OK) {
-        return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "--where takes one condition, without a semicolon");
-    }
-    return SILT_OK;
-}
 
 int sl_cmd_read(struct sl_cli *cli)
 {
     silt_error err = SILT_ERROR_INIT;
-    struct sl_buf sql;
+    struct sl_select select;
     struct sl_table_arg table;
-    size_t where_begin = 0;
-    int code;
 
-    sl_buf_init(&sql, cli->env);
-    if (sl_table_arg_read(cli, &table, &err) != SILT_OK ||
-        compose_read(cli, &table, &sql, &where_begin, &err) != SILT_OK) {
-        sl_buf_release(&sql);
-        return sl_report_error(cli, &err, (struct sl_str){0});
+    sl_select_init(&select, cli->env);
+    silt_status status = sl_table_arg_read(cli, &table, &err);
+    if (status == SILT_OK) {
+        status = sl_select_begin(cli, &select, &err);
     }
-    struct sl_run_sql options = {.format = sl_cli_format(cli), .table = &table};
-    if (cli->args.where != NULL) {
-        options.shown = sl_str_make(sl_buf_cstr(&sql) + where_begin, strlen(cli->args.where));
+    if (status == SILT_OK) {
+        status = sl_table_arg_put_sql(cli, &table, &select.sql, &err);
     }
-    const struct sl_str text = sl_str_make(sl_buf_cstr(&sql), sql.len);
-    code = options.format == SL_FORMAT_PARQUET ? sl_parquet_run(cli, text, options.shown)
-                                               : sl_run_sql(cli, text, &options);
-    sl_buf_release(&sql);
-    return code;
+    if (status == SILT_OK) {
+        status = sl_select_end(cli, &select, NULL, &err);
+    }
+    return sl_select_run(cli, &select, &table, status, &err);
 }
 
 /* Reader function of a file, by its name; NULL if the name tells nothing. */

@@ -53,6 +53,21 @@ static const struct sl_command COMMANDS[] = {
         .run = sl_cmd_read,
     },
     {
+        .name = "changes",
+        .usage = "changes TABLE --from V [--to V] [options]",
+        .summary = "show the rows that versions inserted, updated and deleted",
+        .details =
+            "Rows have the columns of the table, then _change_type (insert, delete, update_preimage, update_postimage),\n"
+            "_commit_version and _commit_timestamp. The table must record changes: property\n"
+            "delta.enableChangeDataFeed.\n",
+        .examples = "  silt changes /data/rentals --from 3\n"
+                    "  silt changes rentals --from '2026-01-31' --to '2026-02-28 23:59:59' --where \"city = 'Oslo'\"\n",
+        .options = QUERY_OPTIONS | SL_OPT_RANGE | SL_OPT_COLUMNS | SL_OPT_WHERE | SL_OPT_LIMIT,
+        .min_words = 1,
+        .max_words = 1,
+        .run = sl_cmd_changes,
+    },
+    {
         .name = "append",
         .usage = "append TABLE FILE... [options]",
         .summary = "append Parquet, CSV or JSON files to a table",

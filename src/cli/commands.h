@@ -18,6 +18,7 @@ const char *sl_command_suggest(const char *typed);    /* NULL if none is near */
 int sl_cmd_none(struct sl_cli *cli);
 int sl_cmd_sql(struct sl_cli *cli);
 int sl_cmd_read(struct sl_cli *cli);
+int sl_cmd_changes(struct sl_cli *cli);
 int sl_cmd_append(struct sl_cli *cli);
 int sl_cmd_schema(struct sl_cli *cli);
 int sl_cmd_history(struct sl_cli *cli);

@@ -35,6 +35,8 @@ static const struct option OPTIONS[] = {
     {SL_OPT_VERSION, OPTION_COUNT, 0, "version", "N", "the table as of this version", AT(version)},
     {SL_OPT_TIMESTAMP, OPTION_TEXT, 0, "timestamp", "TIME", "the table as of this time, e.g. 2026-01-31T12:00:00Z",
      AT(timestamp)},
+    {SL_OPT_RANGE, OPTION_TEXT, 0, "from", "V", "the first version of the range, or a time", AT(from)},
+    {SL_OPT_RANGE, OPTION_TEXT, 0, "to", "V", "the last version, or a time (default: the newest)", AT(to)},
     {SL_OPT_COLUMNS, OPTION_TEXT, 0, "columns", "A,B,...", "only these columns", AT(columns)},
     {SL_OPT_WHERE, OPTION_TEXT, 0, "where", "CONDITION", "only rows for which this SQL condition is true", AT(where)},
     {SL_OPT_LIMIT, OPTION_COUNT, 0, "limit", "N", "at most this many", AT(limit)},

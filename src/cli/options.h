@@ -40,6 +40,7 @@ enum sl_option_bit {
     SL_OPT_THREADS = 1 << 12,
     SL_OPT_MEMORY = 1 << 13,
     SL_OPT_TIME_ZONE = 1 << 14,
+    SL_OPT_RANGE = 1 << 15,
 
     SL_OPTS_RESULT = SL_OPT_FORMAT | SL_OPT_OUTPUT,
     SL_OPTS_ENGINE = SL_OPT_THREADS | SL_OPT_MEMORY | SL_OPT_TIME_ZONE,
@@ -64,6 +65,8 @@ struct sl_args {
     const char *partition_by;
     const char *memory_limit;
     const char *time_zone;
+    const char *from;
+    const char *to;
     const char **words; /* what is no option, in order */
     size_t n_words;
 };

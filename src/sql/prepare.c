@@ -203,7 +203,13 @@ static silt_status splice_query(struct sl_prepare *prepare, size_t begin, size_t
     if (status != SILT_OK) {
         goto out;
     }
-    status = sl_prepare_scans(prepare, &refs, begin, err);
+    status = sl_prepare_metadata(prepare, sl_json_root(doc), &refs, err);
+    if (status == SILT_OK) {
+        status = sl_prepare_scans(prepare, &refs, begin, err);
+    }
+    if (status == SILT_OK) {
+        status = sl_prepare_stars(prepare, sl_json_root(doc), &refs, begin, err);
+    }
     if (status == SILT_OK && query->n_scans > 0) {
         status = sl_prepare_titles(prepare, sl_json_root(doc), begin, err);
     }

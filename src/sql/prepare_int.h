@@ -27,6 +27,17 @@ void sl_prepare_release(struct sl_prepare *prepare);
 
 /* Plans a scan for every reference (struct sl_table_ref, located relative to `base`) that is a Delta table, and notes its splice. */
 silt_status sl_prepare_scans(struct sl_prepare *prepare, struct sl_vec *refs, size_t base, silt_error *err);
+/* The same for a call of table_changes or table_changes_by_path at an offset of the spelled text. (prepare_changes.c) */
+struct sl_table_ref;
+silt_status sl_prepare_changes(struct sl_prepare *prepare, const struct sl_table_ref *ref, size_t location,
+                               silt_error *err);
+/*
+ * Marks the references whose column "_metadata" is named, before the scans are planned; and afterwards keeps it out of what stars stand for.
+ * root: the tree. (prepare_metadata.c)
+ */
+silt_status sl_prepare_metadata(struct sl_prepare *prepare, const sl_json *root, struct sl_vec *refs, silt_error *err);
+silt_status sl_prepare_stars(struct sl_prepare *prepare, const sl_json *root, struct sl_vec *refs, size_t base,
+                             silt_error *err);
 /* Notes titles for subqueries of SELECT lists (root: the tree) that hold a scan. */
 silt_status sl_prepare_titles(struct sl_prepare *prepare, const sl_json *root, size_t base, silt_error *err);
 /* Refuses a time travel clause that belongs to no Delta table. */

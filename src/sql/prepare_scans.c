@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "base/uri.h"
 #include "kernel/log/commit.h"
+#include "kernel/scan/metadata_column.h"
 #include "schema/value.h"
 #include "sql/plane_row.h"
 #include "sql/predicate.h"
@@ -148,8 +149,33 @@ static silt_status local_time(void *ctx, int64_t wall_us, int64_t *instant_us, s
     return sl_session_local_to_utc(prepare->session, prepare->call, wall_us, instant_us, err);
 }
 
+/* All columns, and "_metadata" after them, unless the table has a column of that name itself. */
+static silt_status project_metadata(const silt_env *env, const silt_snapshot *snapshot, silt_scan_builder *builder,
+                                    bool *added, silt_error *err)
+{
+    const silt_schema *schema = silt_snapshot_schema(snapshot);
+    const size_t n = silt_schema_field_count(schema);
+    if (sl_type_find(&schema->root, SL_STR(SL_METADATA_NAME), NULL) != NULL) {
+        return SILT_OK;
+    }
+    struct sl_arena arena;
+    sl_arena_init(&arena, env);
+    const char **names = sl_arena_alloc_array(&arena, n + 1, sizeof(*names));
+    for (size_t i = 0; names != NULL && i < n; i++) {
+        names[i] = silt_field_name(silt_schema_field(schema, i));
+    }
+    if (names != NULL) {
+        names[n] = SL_METADATA_NAME;
+    }
+    const silt_status status = names != NULL ? silt_scan_builder_project(builder, names, n + 1, err)
+                                             : sl_fail_nomem(err);
+    *added = status == SILT_OK;
+    sl_arena_release(&arena);
+    return status;
+}
+
 /* The kernel's plan of a reference. */
-static silt_status plan_scan(struct sl_prepare *prepare, const struct sl_table_ref *ref, struct sl_table_name *name,
+static silt_status plan_scan(struct sl_prepare *prepare, struct sl_table_ref *ref, struct sl_table_name *name,
                              silt_scan **out, silt_error *err)
 {
     silt_session *session = prepare->session;
@@ -181,6 +207,9 @@ static silt_status plan_scan(struct sl_prepare *prepare, const struct sl_table_r
             status = silt_scan_builder_filter(builder, predicate, err);
         }
         silt_expr_unref(predicate);
+    }
+    if (status == SILT_OK && ref->wants_metadata) {
+        status = project_metadata(session->env, snapshot, builder, &ref->has_metadata, err);
     }
     if (status == SILT_OK) {
         status = silt_scan_builder_build(builder, prepare->call, out, err);
@@ -287,11 +316,11 @@ static void name_of(const struct sl_table_ref *ref, char first_byte, struct sl_t
                                           sl_uri_scheme(ref->table).ptr != NULL);
 }
 
-static silt_status prepare_ref(struct sl_prepare *prepare, const struct sl_table_ref *ref, size_t base, silt_error *err)
+static silt_status prepare_ref(struct sl_prepare *prepare, struct sl_table_ref *ref, size_t base, silt_error *err)
 {
     struct sl_str text = sl_buf_view(&prepare->spelled->text);
     size_t location = base + ref->location;
-    struct sl_table_name name;
+    struct sl_table_name name = {0};
     silt_scan *scan = NULL;
     size_t begin = 0;
     size_t end = 0;
@@ -300,6 +329,13 @@ static silt_status prepare_ref(struct sl_prepare *prepare, const struct sl_table
 
     if (ref->location == SIZE_MAX || location >= text.len) {
         return SILT_OK;
+    }
+    if (ref->kind != SL_REF_TABLE) {
+        status = sl_prepare_changes(prepare, ref, location, err);
+        if (status != SILT_OK) {
+            sl_error_position(err, prepare->query->offset + sl_offset_map_back(prepare->query->spelling, location));
+        }
+        return status;
     }
     name_of(ref, text.ptr[location], &name);
     status = read_travel(prepare, ref, location, &name, err);
@@ -329,8 +365,8 @@ silt_status sl_prepare_scans(struct sl_prepare *prepare, struct sl_vec *refs, si
 {
     struct sl_prepared_query *query = prepare->query;
 
-    query->scans = sl_arena_alloc_array(&query->arena, refs->len + 1, sizeof(*query->scans));
-    query->kernel_scans = sl_arena_alloc_array(&query->arena, refs->len + 1, sizeof(*query->kernel_scans));
+    query->scans = sl_arena_alloc_array(&query->arena, 2 * refs->len + 1, sizeof(*query->scans));
+    query->kernel_scans = sl_arena_alloc_array(&query->arena, 2 * refs->len + 1, sizeof(*query->kernel_scans));
     if (query->scans == NULL || query->kernel_scans == NULL) {
         return sl_fail_nomem(err);
     }

@@ -77,7 +77,8 @@ static bool in_scope(const struct scope *scope, struct sl_str name)
 static silt_status add_ref(struct walk *walk, const sl_json *node, const struct scope *scope)
 {
     struct sl_table_ref *ref = NULL;
-    struct sl_table_ref made = {.schema = sl_json_member_text(node, "schema_name"),
+    struct sl_table_ref made = {.node = node,
+                                .schema = sl_json_member_text(node, "schema_name"),
                                 .catalog = sl_json_member_text(node, "catalog_name"),
                                 .table = sl_json_member_text(node, "table_name"),
                                 .alias = sl_json_member_text(node, "alias"),
@@ -257,6 +258,29 @@ static silt_status enter_ctes(struct walk *walk, const sl_json *node, const stru
     return SILT_OK;
 }
 
+/* A call of one of our table functions; any other is the data plane's. */
+static silt_status add_function(struct walk *walk, const sl_json *node)
+{
+    const sl_json *function = sl_json_member(node, "function");
+    const struct sl_str name = sl_json_member_text(function, "function_name");
+    const bool by_path = sl_str_eq_nocase(name, SL_STR("table_changes_by_path"));
+    int64_t location = 0;
+    if ((!by_path && !sl_str_eq_nocase(name, SL_STR("table_changes"))) ||
+        !sl_json_to_i64(sl_json_member(node, "query_location"), &location) || location < 0) {
+        return SILT_OK;
+    }
+    struct sl_table_ref *ref = sl_vec_push(walk->refs);
+    if (ref == NULL) {
+        return sl_fail_nomem(walk->err);
+    }
+    *ref = (struct sl_table_ref){.node = node,
+                                 .kind = by_path ? SL_REF_CHANGES_BY_PATH : SL_REF_CHANGES,
+                                 .table = name,
+                                 .alias = sl_json_member_text(node, "alias"),
+                                 .location = (size_t)location};
+    return SILT_OK;
+}
+
 static silt_status visit_object(struct walk *walk, struct frame frame)
 {
     struct sl_json_iter iter = sl_json_iterate(frame.value);
@@ -266,6 +290,8 @@ static silt_status visit_object(struct walk *walk, struct frame frame)
 
     if (type_is(frame.value, "BASE_TABLE")) {
         SL_TRY(add_ref(walk, frame.value, scope));
+    } else if (type_is(frame.value, "TABLE_FUNCTION")) {
+        SL_TRY(add_function(walk, frame.value));
     } else if (type_is(frame.value, "SELECT_NODE")) {
         SL_TRY(note_conditions(walk, frame.value));
     } else if (type_is(frame.value, "RECURSIVE_CTE_NODE")) {

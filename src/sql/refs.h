@@ -9,7 +9,14 @@
 #include "base/vec.h"
 #include "json/json.h"
 
+enum sl_ref_kind {
+    SL_REF_TABLE,
+    SL_REF_CHANGES,        /* table_changes(…): `table` is the function's name */
+    SL_REF_CHANGES_BY_PATH /* table_changes_by_path(…) */
+};
+
 struct sl_table_ref {
+    enum sl_ref_kind kind;
     struct sl_str schema; /* absent if the name has no such part */
     struct sl_str catalog;
     struct sl_str table;
@@ -18,7 +25,10 @@ struct sl_table_ref {
     const sl_json *at_clause;        /* NULL if none */
     const sl_json *const *conjuncts; /* conditions that every row which the query uses fulfils */
     size_t n_conjuncts;
-    bool only_item; /* nothing else stands in its FROM: unqualified columns are its own */
+    const sl_json *node; /* of the tree */
+    bool wants_metadata; /* its "_metadata" is named */
+    bool has_metadata;   /* its scan has it */
+    bool only_item;      /* nothing else stands in its FROM: unqualified columns are its own */
 };
 
 /*

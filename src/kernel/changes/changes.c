@@ -2,6 +2,7 @@
  * Change data of a range of versions (silt/changes.h): planning from the commits, and reading. Planning runs on the caller's thread; the
  * object is immutable afterwards.
  */
+#include "kernel/changes/changes.h"
 #include "kernel/changes/changes_int.h"
 
 #include <string.h>
@@ -145,6 +146,11 @@ size_t silt_changes_plan_count(const silt_changes *changes)
 const silt_scan_plan *silt_changes_plan(const silt_changes *changes, size_t index)
 {
     return changes != NULL && index < changes->n_scans ? silt_scan_get_plan(changes->scans[index]) : NULL;
+}
+
+silt_scan *sl_changes_scan(const silt_changes *changes, size_t index)
+{
+    return index < changes->n_scans ? changes->scans[index] : NULL;
 }
 
 /* ---- reading: the scans, one after the other ---- */

@@ -239,7 +239,8 @@ static silt_status make_scan(silt_changes *changes, const silt_changes_options *
     if (status == SILT_OK) {
         status = finish(m, err);
     }
-    if (status == SILT_OK && m->scan->files.len > 0) {
+    /* One scan is made in any case: it tells the columns of no rows. */
+    if (status == SILT_OK && (m->scan->files.len > 0 || (!change_files && changes->n_scans == 0))) {
         changes->scans[changes->n_scans++] = silt_scan_ref(m->scan);
     }
     silt_scan_unref(m->scan);
