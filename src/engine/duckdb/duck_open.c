@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "duck_leaf.h"
 #include "base/uuid.h"
 
 /* Files that a partitioned write may hold open at once; DuckDB's own default makes ten times as many files as values. */
@@ -93,8 +94,9 @@ static silt_status prepare_db(struct sl_dataplane *dp, struct sl_duck_db *db, si
         return sl_fail(err, SILT_EENGINE, NULL, "no connection to the data plane's database can be made");
     }
     silt_status status = SILT_OK;
-    if (!sl_duck_parts_register(dp, conn.handle) || !sl_duck_text_register(dp, conn.handle) ||
-        !sl_duck_rows_register(dp, conn.handle)) {
+    if (!sl_duck_parts_register(dp, conn.handle) || !sl_duck_live_register(dp, conn.handle) ||
+        !sl_duck_text_register(dp, conn.handle) || !sl_duck_rows_register(dp, conn.handle) ||
+        !sl_leaf_register(conn.handle)) {
         status = sl_fail(err, SILT_EENGINE, NULL, "silt's functions cannot be registered with DuckDB");
     }
     if (status == SILT_OK) {
