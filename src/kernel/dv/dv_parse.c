@@ -3,8 +3,9 @@
  * RoaringFormatSpec). Nothing is unpacked: blocks of a set point into a copy of the payload, after every number of it was checked, so
  * that asking a set later needs no check at all.
  *
- * Two forms are known by their magic numbers: the portable one of the protocol, and the one that old Delta Spark put inline, which
- * has the length of each bitmap instead of its key. Called by dv_frame.c.
+ * Two forms are known by their magic numbers: the portable one of the protocol, and an older one of Delta Spark's, which has the length
+ * of each bitmap instead of its key. The protocol's own example of an inline vector is of the older form, with its numbers
+ * big-endian up to the first bitmap. Called by dv_frame.c.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -52,11 +53,16 @@ static const uint8_t *take(struct bytes *bytes, size_t n)
     return at;
 }
 
-static bool take_u32(struct bytes *bytes, uint32_t *out)
+static bool take_u32_of(struct bytes *bytes, bool big, uint32_t *out)
 {
     const uint8_t *at = take(bytes, sizeof(*out));
-    *out = at != NULL ? sl_dv_u32(at) : 0;
+    *out = at == NULL ? 0 : big ? sl_dv_u32_big(at) : sl_dv_u32(at);
     return at != NULL;
+}
+
+static bool take_u32(struct bytes *bytes, uint32_t *out)
+{
+    return take_u32_of(bytes, false, out);
 }
 
 static silt_status ends_early(const char *what, silt_error *err)
@@ -238,16 +244,16 @@ static silt_status read_portable(struct bytes *bytes, struct sl_dv_set *set, sil
     return SILT_OK;
 }
 
-static silt_status read_native(struct bytes *bytes, struct sl_dv_set *set, silt_error *err)
+static silt_status read_native(struct bytes *bytes, bool big, struct sl_dv_set *set, silt_error *err)
 {
     uint32_t n = 0;
-    if (!take_u32(bytes, &n)) {
+    if (!take_u32_of(bytes, big, &n)) {
         return ends_early("the number of bitmaps", err);
     }
     for (uint32_t i = 0; i < n && i <= MAX_BITMAP_KEY; i++) {
         uint32_t size = 0;
         struct bytes bitmap = {0};
-        if (take_u32(bytes, &size)) {
+        if (take_u32_of(bytes, big, &size)) {
             bitmap = (struct bytes){take(bytes, size), size};
         }
         if (bitmap.at == NULL) {
@@ -312,8 +318,8 @@ silt_status sl_dv_parse(const silt_env *env, struct sl_str payload, struct sl_dv
         status = ends_early("the magic number", err);
     } else if (magic == SL_DV_MAGIC_PORTABLE) {
         status = read_portable(&bytes, out, err);
-    } else if (magic == SL_DV_MAGIC_NATIVE) {
-        status = read_native(&bytes, out, err);
+    } else if (magic == SL_DV_MAGIC_NATIVE || magic == __builtin_bswap32(SL_DV_MAGIC_NATIVE)) {
+        status = read_native(&bytes, magic != SL_DV_MAGIC_NATIVE, out, err);
     } else {
         status = sl_fail(err, SILT_ECORRUPT, NULL, "its magic number is %" PRIu32 ", expected 1681511377", magic);
     }
