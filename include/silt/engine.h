@@ -1,8 +1,7 @@
 /*
- * The engine interface: the four handlers through which the kernel reaches the world.
+ * The engine interface: the three handlers through which the kernel reaches the world.
  *
  *  - storage (silt/storage.h): bytes of the log and of data files;
- *  - JSON: text in many rows to typed columns (optional: the kernel has its own);
  *  - Parquet: reading and writing of data files and checkpoints;
  *  - expressions: filtering and projecting streams of rows.
  *
@@ -31,27 +30,6 @@ extern "C" {
 #endif
 
 typedef struct silt_engine silt_engine;
-
-/* ---- JSON ---- */
-
-typedef struct silt_json_handler_vtable {
-    uint32_t size;
-    uint32_t abi_version;
-    const char *name;
-    void (*close)(void *impl); /* required */
-    /*
-     * Required. Parses n JSON objects (a NULL text is a null row) into one struct array of `schema`: fields are found by
-     * name, absent ones are null, unknown ones ignored; a value that does not fit its type is null. out is released
-     * by the caller.
-     */
-    silt_status (*parse)(void *impl, const silt_call *call, const char *const *texts, const size_t *lengths, size_t n,
-                         const silt_schema *schema, struct ArrowArray *out, silt_error *err);
-} silt_json_handler_vtable;
-
-typedef struct silt_json_handler {
-    const silt_json_handler_vtable *vtable; /* NULL: the kernel's own */
-    void *impl;
-} silt_json_handler;
 
 /* ---- Parquet ---- */
 
@@ -241,8 +219,7 @@ typedef struct silt_engine_options {
     const silt_env *env;           /* NULL: silt_env_default(); must outlive the engine */
     const silt_executor *executor; /* NULL: inline; must outlive the engine */
     silt_storage_registry *stores; /* required; consumed on success */
-    silt_json_handler json;
-    silt_parquet_handler parquet; /* vtable NULL: tables can be opened only where no Parquet file is needed */
+    silt_parquet_handler parquet;  /* vtable NULL: tables can be opened only where no Parquet file is needed */
     silt_expression_handler expression;
 } silt_engine_options;
 

@@ -105,22 +105,6 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static silt_status take_json(silt_engine *engine, const silt_json_handler *handler, silt_error *err)
-{
-    if (handler->vtable == NULL) {
-        return SILT_OK;
-    }
-    SL_TRY(check_head("json handler", handler->vtable, sizeof(silt_json_handler_vtable), err));
-    memcpy(&engine->json, handler->vtable, smaller(handler->vtable->size, sizeof(engine->json)));
-    const char *missing = engine->json.close == NULL ? "close" : engine->json.parse == NULL ? "parse" : NULL;
-    if (missing != NULL) {
-        return lacks_slot("json handler", engine->json.name, missing, err);
-    }
-    engine->has_json = true;
-    engine->json_impl = handler->impl;
-    return SILT_OK;
-}
-
 static silt_status take_parquet(silt_engine *engine, const silt_parquet_handler *handler, silt_error *err)
 {
     if (handler->vtable == NULL) {
@@ -208,10 +192,7 @@ silt_status silt_engine_new(const silt_engine_options *options, silt_engine **ou
     if (engine == NULL) {
         return sl_fail_nomem(err);
     }
-    silt_status status = take_json(engine, &options->json, err);
-    if (status == SILT_OK) {
-        status = take_parquet(engine, &options->parquet, err);
-    }
+    silt_status status = take_parquet(engine, &options->parquet, err);
     if (status == SILT_OK) {
         status = take_expression(engine, &options->expression, err);
     }
@@ -245,9 +226,6 @@ void silt_engine_unref(silt_engine *engine)
     }
     if (engine->has_parquet) {
         engine->parquet.close(engine->parquet_impl);
-    }
-    if (engine->has_json) {
-        engine->json.close(engine->json_impl);
     }
     if (engine->close_attachment != NULL) {
         engine->close_attachment(engine->attachment);
@@ -296,11 +274,6 @@ bool sl_engine_has_scan(const silt_engine *engine)
 bool sl_engine_has_expression(const silt_engine *engine)
 {
     return engine->has_expression;
-}
-
-bool sl_engine_has_json(const silt_engine *engine)
-{
-    return engine->has_json;
 }
 
 void sl_engine_set_attachment(silt_engine *engine, void *attachment, void (*close)(void *attachment))

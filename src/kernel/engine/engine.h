@@ -14,7 +14,6 @@ silt_status sl_engine_storage(silt_engine *engine, const char *uri, silt_storage
 bool sl_engine_has_parquet(const silt_engine *engine);
 bool sl_engine_has_scan(const silt_engine *engine);
 bool sl_engine_has_expression(const silt_engine *engine);
-bool sl_engine_has_json(const silt_engine *engine);
 
 /* The environment that a store was made with; outlives it. */
 const silt_env *sl_storage_env(const silt_storage *storage);
@@ -28,9 +27,6 @@ silt_status sl_parquet_scan(silt_engine *engine, const silt_call *call, const si
                             struct ArrowArrayStream *out, silt_error *err);
 silt_status sl_expression_filter(silt_engine *engine, const silt_call *call, struct ArrowArrayStream *in,
                                  const silt_expr *predicate, struct ArrowArrayStream *out, silt_error *err);
-silt_status sl_json_handler_parse(silt_engine *engine, const silt_call *call, const char *const *texts,
-                                  const size_t *lengths, size_t n, const silt_schema *schema, struct ArrowArray *out,
-                                  silt_error *err);
 
 /* An opaque value that the maker of an engine attached to it (the default engine keeps its data plane there). */
 void sl_engine_set_attachment(silt_engine *engine, void *attachment, void (*close)(void *attachment));

@@ -14,11 +14,9 @@ struct silt_engine {
     const silt_env *env;
     const silt_executor *executor; /* NULL: inline */
     silt_storage_registry *stores;
-    bool has_json, has_parquet, has_expression;
-    silt_json_handler_vtable json;
+    bool has_parquet, has_expression;
     silt_parquet_handler_vtable parquet;
     silt_expression_handler_vtable expression;
-    void *json_impl;
     void *parquet_impl;
     void *expression_impl;
     void *attachment;

@@ -1,5 +1,5 @@
 /*
- * Dispatch to the expression and JSON handlers, checked before and after as in parquet_dispatch.c. Called by the kernel
+ * Dispatch to the expression handler, checked before and after as in parquet_dispatch.c. Called by the kernel
  * only through these functions. Any thread.
  */
 #include "kernel/engine/engine.h"
@@ -28,28 +28,4 @@ silt_status sl_expression_filter(silt_engine *engine, const silt_call *call, str
     /* Consumed in every case, also by a handler that forgot to. */
     sl_arrow_stream_release(in);
     return status;
-}
-
-silt_status sl_json_handler_parse(silt_engine *engine, const silt_call *call, const char *const *texts,
-                                  const size_t *lengths, size_t n, const silt_schema *schema, struct ArrowArray *out,
-                                  silt_error *err)
-{
-    static const char kind[] = "json handler";
-    *out = (struct ArrowArray){0};
-    if (!engine->has_json) {
-        return sl_handler_absent(kind, err);
-    }
-    SL_TRY(sl_call_check(engine->env, call, err));
-    silt_error found = SILT_ERROR_INIT;
-    const silt_status status = engine->json.parse(engine->json_impl, call, texts, lengths, n, schema, out, &found);
-    if (status != SILT_OK) {
-        sl_arrow_array_release(out);
-        return sl_handler_finish(status, kind, engine->json.name, "parsing JSON", &found, err);
-    }
-    if (out->release == NULL || out->length < 0 || (uint64_t)out->length != (uint64_t)n) {
-        sl_arrow_array_release(out);
-        return sl_fail(err, SILT_EENGINE, NULL, "%s %s broke its contract: expected an array of %zu rows", kind,
-                       engine->json.name, n);
-    }
-    return SILT_OK;
 }
