@@ -6,173 +6,208 @@
 #include "kernel/log/commit.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/env.h"
 #include "base/error.h"
-#include "base/map.h"
+#include "kernel/log/commit_piece.h"
+#include "kernel/log/commit_twins.h"
 
-struct checker {
-    struct sl_arena *arena;
-    struct sl_map files; /* path and vector of adds and removes */
-    struct sl_map names; /* "txn <appId>" and the like */
-    bool has_metadata;
-    bool has_protocol;
-    silt_error *err;
+/* Bytes that one thread parses at a time. */
+#define PIECE_SIZE ((size_t)1024 * 1024)
+
+/* ---- the whole commit ---- */
+
+struct job {
+    const struct sl_commit_bytes *input;
+    struct sl_piece *pieces;
+    size_t n_pieces; /* that are set up */
+    size_t room;     /* for pieces, and for ends */
+    size_t *ends;
+    size_t n_lines;
+    struct sl_commit_rules rules;
 };
-
-/* The logical file's key as text: the path alone, or with its vector behind a NUL, which no path holds. */
-static bool file_key(struct checker *c, struct sl_str path, const struct sl_dv_descriptor *dv, struct sl_str *out)
-{
-    *out = path;
-    if (dv == NULL) {
-        return true;
-    }
-    const size_t len = path.len + 1 + dv->storage_type.len + dv->path_or_inline_dv.len + 24;
-    char *key = sl_arena_alloc(c->arena, len);
-    if (key == NULL) {
-        return false;
-    }
-    memcpy(key, path.ptr, path.len);
-    const int n = snprintf(key + path.len + 1, len - path.len - 1, "%.*s%.*s@%" PRId64, SL_FMT(dv->storage_type),
-                           SL_FMT(dv->path_or_inline_dv), dv->offset);
-    key[path.len] = '\0';
-    *out = sl_str_make(key, path.len + 1 + (n > 0 ? (size_t)n : 0));
-    return true;
-}
-
-static silt_status once(struct checker *c, struct sl_map *map, struct sl_str key, const char *what, struct sl_str shown)
-{
-    bool inserted = false;
-    if (key.ptr == NULL || sl_map_put(map, key, &inserted) == NULL) {
-        return sl_fail_nomem(c->err);
-    }
-    if (!inserted) {
-        return sl_fail(c->err, SILT_ECORRUPT, "DELTA_DUPLICATE_ACTIONS_FOUND",
-                       "%s %.*s has more than one action in the commit", what, SL_FMT(shown));
-    }
-    return SILT_OK;
-}
-
-static silt_status once_file(struct checker *c, struct sl_str path, const struct sl_dv_descriptor *dv)
-{
-    struct sl_str key = {NULL, 0};
-    if (!file_key(c, path, dv, &key)) {
-        return sl_fail_nomem(c->err);
-    }
-    return once(c, &c->files, key, "file", path);
-}
-
-static silt_status once_name(struct checker *c, const char *what, struct sl_str name)
-{
-    const char *key = sl_arena_printf(c->arena, "%s %.*s", what, SL_FMT(name));
-    return once(c, &c->names, sl_str_from(key), what, name);
-}
-
-static silt_status once_only(struct checker *c, bool *seen, const char *what)
-{
-    if (*seen) {
-        return sl_fail(c->err, SILT_ECORRUPT, "DELTA_DUPLICATE_ACTIONS_FOUND", "the commit has more than one %s action",
-                       what);
-    }
-    *seen = true;
-    return SILT_OK;
-}
-
-static silt_status check_action(struct checker *c, const struct sl_action *action)
-{
-    switch (action->kind) {
-    case SL_ACTION_ADD: return once_file(c, action->u.add.path, action->u.add.deletion_vector);
-    case SL_ACTION_REMOVE: return once_file(c, action->u.remove.path, action->u.remove.deletion_vector);
-    case SL_ACTION_METADATA: return once_only(c, &c->has_metadata, "metaData");
-    case SL_ACTION_PROTOCOL: return once_only(c, &c->has_protocol, "protocol");
-    case SL_ACTION_APP_TXN: return once_name(c, "txn", action->u.app_txn.app_id);
-    case SL_ACTION_DOMAIN_METADATA: return once_name(c, "domainMetadata", action->u.domain.domain);
-    case SL_ACTION_CDC:
-    case SL_ACTION_COMMIT_INFO:
-    case SL_ACTION_SIDECAR:
-    case SL_ACTION_CHECKPOINT_METADATA:
-    case SL_ACTION_UNKNOWN: break;
-    }
-    return SILT_OK;
-}
-
-/* Takes the next line off *rest, without its end. */
-static struct sl_str take_line(struct sl_str *rest)
-{
-    const char *end = memchr(rest->ptr, '\n', rest->len);
-    const size_t len = end != NULL ? (size_t)(end - rest->ptr) : rest->len;
-    const struct sl_str line = sl_str_sub(*rest, 0, len);
-    *rest = sl_str_sub(*rest, end != NULL ? len + 1 : len, rest->len);
-    return line;
-}
 
 static size_t count_lines(struct sl_str bytes)
 {
     size_t n = 0;
-    for (struct sl_str rest = bytes; rest.len > 0; n++) {
-        (void)take_line(&rest); /* counted only */
+    const char *const end = bytes.ptr + bytes.len;
+    for (const char *at = bytes.ptr; at < end; n++) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        at = newline != NULL ? newline + 1 : end;
     }
     return n;
 }
 
-static silt_status parse_lines(const silt_env *env, struct checker *c, struct sl_str bytes, struct sl_action *actions,
-                               size_t *n_actions, size_t *line_number)
+static silt_status cut(struct job *job, silt_error *err)
 {
-    struct sl_str rest = bytes;
-    while (rest.len > 0) {
-        const struct sl_str line = sl_str_trim(take_line(&rest));
-        (*line_number)++;
-        if (line.len == 0) {
-            continue;
+    const silt_env *env = job->input->env;
+    const struct sl_str bytes = job->input->bytes;
+    uint64_t seed = 0;
+    job->room = bytes.len / PIECE_SIZE + 1;
+    job->ends = sl_alloc_array(env, job->room, sizeof(*job->ends));
+    job->pieces = sl_alloc_array(env, job->room, sizeof(*job->pieces));
+    if (job->ends == NULL || job->pieces == NULL) {
+        return sl_fail_nomem(err);
+    }
+    SL_TRY(sl_piece_seed(env, &seed, err));
+    const size_t n = sl_pieces_cut(bytes, PIECE_SIZE, job->room, job->ends);
+    for (size_t i = 0; i < n; i++) {
+        struct sl_piece *piece = &job->pieces[job->n_pieces++];
+        sl_piece_init(piece, env, seed);
+        piece->offset = i > 0 ? job->ends[i - 1] : 0;
+        piece->bytes = sl_str_sub(bytes, (size_t)piece->offset, job->ends[i]);
+        piece->actions_are_lent = true;
+        piece->first_line = job->n_lines;
+        piece->cap = count_lines(piece->bytes);
+        job->n_lines += piece->cap;
+        if (!sl_vec_reserve(&piece->marks, piece->cap)) {
+            return sl_fail_nomem(err);
         }
-        SL_TRY(sl_action_parse(env, c->arena, line, &actions[*n_actions], c->err));
-        SL_TRY(check_action(c, &actions[*n_actions]));
-        (*n_actions)++;
     }
     return SILT_OK;
 }
 
-static const struct sl_commit_info *first_commit_info(const struct sl_action *actions, size_t n)
+static void read_piece(void *arg, size_t index)
 {
-    for (size_t i = 0; i < n; i++) {
-        if (actions[i].kind == SL_ACTION_COMMIT_INFO) {
-            return &actions[i].u.commit_info;
+    struct job *job = arg;
+    sl_piece_read(&job->pieces[index]);
+}
+
+/* The lines are still in memory, all of them. */
+static silt_status lend_lines(void *ctx, uint64_t place, unsigned slot, struct sl_twin_lines *out, silt_error *err)
+{
+    (void)place;
+    (void)slot;
+    (void)err;
+    const struct job *job = ctx;
+    *out = (struct sl_twin_lines){.bytes = job->input->bytes};
+    return SILT_OK;
+}
+
+/* Blank lines left gaps between the actions of the pieces: closes them, and looks at the whole. */
+static silt_status gather(struct job *job, struct sl_commit *out, size_t *line, silt_error *err)
+{
+    struct sl_action *actions = job->pieces[0].actions;
+    size_t n = 0;
+    for (size_t i = 0; i < job->n_pieces; i++) {
+        struct sl_piece *piece = &job->pieces[i];
+        *line = piece->first_line + piece->n_lines;
+        if (piece->status != SILT_OK) {
+            if (err != NULL) {
+                *err = piece->err;
+            }
+            return piece->status;
         }
+        SL_TRY(sl_piece_check(piece, &job->rules, line, err));
+        if (piece->actions != actions + n) {
+            memmove(actions + n, piece->actions, piece->n * sizeof(*actions));
+        }
+        if (piece->first_info != SIZE_MAX && out->commit_info == NULL) {
+            out->commit_info = &actions[n + piece->first_info].u.commit_info;
+        }
+        n += piece->n;
     }
-    return NULL;
+    const struct sl_twin_source source = {.load = lend_lines, .ctx = job};
+    SL_TRY(sl_commit_twins_refuse(&job->rules, &source, line, err));
+    out->actions = actions;
+    out->n_actions = n;
+    return SILT_OK;
+}
+
+static silt_status parse(struct job *job, struct sl_arena *arena, struct sl_commit *out, silt_error *err)
+{
+    SL_TRY(cut(job, err));
+    if (job->n_lines > SIZE_MAX / sizeof(struct sl_action)) {
+        return sl_fail_nomem(err);
+    }
+    struct sl_action *actions = sl_arena_alloc(arena, job->n_lines * sizeof(*actions));
+    if (actions == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < job->n_pieces; i++) {
+        job->pieces[i].actions = actions + job->pieces[i].first_line;
+    }
+    sl_parallel_for(job->input->executor, job->n_pieces, read_piece, job);
+    size_t line = 0;
+    const silt_status status = gather(job, out, &line, err);
+    if (status != SILT_OK) {
+        *out = (struct sl_commit){.version = out->version};
+        sl_error_context(err, "commit %" PRId64 ", line %zu", out->version, line);
+        sl_error_version(err, out->version);
+    }
+    for (size_t i = 0; i < job->n_pieces; i++) {
+        sl_arena_merge(arena, &job->pieces[i].arena);
+    }
+    return status;
+}
+
+silt_status sl_commit_parse_in_place(const struct sl_commit_bytes *input, struct sl_arena *arena, struct sl_commit *out,
+                                     silt_error *err)
+{
+    *out = (struct sl_commit){.version = input->version};
+    if (input->bytes.len == 0) {
+        return SILT_OK;
+    }
+    struct job job = {.input = input};
+    sl_commit_rules_init(&job.rules, input->env);
+    const silt_status status = parse(&job, arena, out, err);
+    for (size_t i = 0; i < job.n_pieces; i++) {
+        sl_piece_release(&job.pieces[i]);
+    }
+    sl_release(input->env, job.pieces, job.room * sizeof(*job.pieces));
+    sl_release(input->env, job.ends, job.room * sizeof(*job.ends));
+    sl_commit_rules_release(&job.rules);
+    return status;
 }
 
 silt_status sl_commit_parse(const silt_env *env, struct sl_arena *arena, int64_t version, struct sl_str bytes,
                             struct sl_commit *out, silt_error *err)
 {
+    struct sl_commit_bytes input = {.env = env, .version = version, .bytes = bytes};
     *out = (struct sl_commit){.version = version};
-    const size_t n_lines = count_lines(bytes);
-    if (n_lines == 0) {
-        return SILT_OK;
+    if (bytes.len > 0) {
+        input.bytes = sl_arena_copy(arena, bytes);
+        if (input.bytes.ptr == NULL) {
+            return sl_fail_nomem(err);
+        }
     }
-    struct sl_action *actions = sl_arena_alloc_array(arena, n_lines, sizeof(*actions));
-    if (actions == NULL) {
-        return sl_fail_nomem(err);
+    return sl_commit_parse_in_place(&input, arena, out, err);
+}
+
+/* ---- parts of it ---- */
+
+/* The next place where the name of a commitInfo stands, SIZE_MAX if none: its one rare letter is looked for. */
+static size_t find_info(struct sl_str bytes, size_t from)
+{
+    const struct sl_str before = SL_STR("\"commit");
+    const struct sl_str after = SL_STR("nfo\"");
+    while (from < bytes.len) {
+        const char *hit = memchr(bytes.ptr + from, 'I', bytes.len - from);
+        if (hit == NULL) {
+            break;
+        }
+        const size_t at = (size_t)(hit - bytes.ptr);
+        if (at >= before.len && sl_str_eq(sl_str_sub(bytes, at - before.len, at), before) &&
+            sl_str_eq(sl_str_sub(bytes, at + 1, at + 1 + after.len), after)) {
+            return at;
+        }
+        from = at + 1;
     }
-    struct checker c = {.arena = arena, .err = err};
-    sl_map_init(&c.files, env);
-    sl_map_init(&c.names, env);
-    size_t n = 0;
-    size_t line = 0;
-    const silt_status status = parse_lines(env, &c, bytes, actions, &n, &line);
-    if (status == SILT_OK) {
-        out->actions = actions;
-        out->n_actions = n;
-        out->commit_info = first_commit_info(actions, n);
-    } else {
-        sl_error_context(err, "commit %" PRId64 ", line %zu", version, line);
-        sl_error_version(err, version);
+    return SIZE_MAX;
+}
+
+/* The line around a place. */
+static struct sl_str line_around(struct sl_str bytes, size_t at, size_t *end)
+{
+    size_t begin = at;
+    while (begin > 0 && bytes.ptr[begin - 1] != '\n') {
+        begin--;
     }
-    sl_map_release(&c.files);
-    sl_map_release(&c.names);
-    return status;
+    const char *newline = memchr(bytes.ptr + at, '\n', bytes.len - at);
+    *end = newline != NULL ? (size_t)(newline - bytes.ptr) : bytes.len;
+    return sl_str_trim(sl_str_sub(bytes, begin, *end));
 }
 
 silt_status sl_commit_parse_info(const silt_env *env, struct sl_arena *arena, int64_t version, struct sl_str bytes,
@@ -183,13 +218,9 @@ silt_status sl_commit_parse_info(const silt_env *env, struct sl_arena *arena, in
     if (action == NULL) {
         return sl_fail_nomem(err);
     }
-    struct sl_str rest = bytes;
-    while (rest.len > 0) {
-        const struct sl_str line = take_line(&rest);
-        if (sl_str_find(line, SL_STR("\"commitInfo\"")) == SIZE_MAX) {
-            continue;
-        }
-        const silt_status status = sl_action_parse(env, arena, sl_str_trim(line), action, NULL);
+    size_t end = 0;
+    for (size_t at = find_info(bytes, 0); at != SIZE_MAX; at = find_info(bytes, end)) {
+        const silt_status status = sl_action_parse(env, arena, line_around(bytes, at, &end), action, NULL);
         if (status == SILT_ENOMEM) {
             return sl_fail_nomem(err);
         }

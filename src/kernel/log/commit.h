@@ -51,17 +51,30 @@ struct sl_commit {
     const struct sl_action *actions;
     size_t n_actions;
     const struct sl_commit_info *commit_info; /* the first, or NULL */
+    bool has_more;                            /* only in parts (sl_commits_request): others of this commit follow */
+};
+
+/* A commit file's bytes, to be parsed. */
+struct sl_commit_bytes {
+    const silt_env *env;
+    const silt_executor *executor; /* NULL: on the caller's thread; never from within one of its items */
+    int64_t version;
+    struct sl_str bytes;
 };
 
 /*
  * Parses a whole commit file. Checks what the protocol demands of one commit (at most one metaData, one protocol, one
- * txn an application, one action a path and vector …). SILT_ECORRUPT names version, line and action. Text is copied.
+ * txn an application, one action a path and vector …). SILT_ECORRUPT names version, line and action. Plain text borrows from
+ * the bytes, which must live as long as the arena.
  */
+silt_status sl_commit_parse_in_place(const struct sl_commit_bytes *input, struct sl_arena *arena, struct sl_commit *out,
+                                     silt_error *err);
+/* The same; text is copied. */
 silt_status sl_commit_parse(const silt_env *env, struct sl_arena *arena, int64_t version, struct sl_str bytes,
                             struct sl_commit *out, silt_error *err);
 /*
  * Only the commitInfo, for history: actions are not looked at, and a commit whose commitInfo does not parse has none. Fails
- * only for want of memory.
+ * only for want of memory. Text is copied.
  */
 silt_status sl_commit_parse_info(const silt_env *env, struct sl_arena *arena, int64_t version, struct sl_str bytes,
                                  struct sl_commit *out, silt_error *err);

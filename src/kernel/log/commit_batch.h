@@ -24,6 +24,13 @@ struct sl_commits_request {
     size_t n;
     enum sl_missing_commit missing;
     bool info_only; /* commits have only their commitInfo (sl_commit_parse_info) */
+    /*
+     * A large commit may be visited several times, each time with some of its actions in their order, so that it takes bounded
+     * memory. Those but the last have has_more; the last comes when all of the commit was found sound, and a failure before it
+     * takes back what was visited. Such visits may come from another thread than the caller's, one at a time. Its first commitInfo
+     * is told with the actions that it is among.
+     */
+    bool in_parts;
 };
 
 /*
