@@ -5,10 +5,6 @@
 #include "kernel/replay/replay.h"
 
 #include "base/error.h"
-#include "kernel/replay/file_key.h"
-
-/* Scratch for keys is given back when it has grown to this. */
-#define SCRATCH_MAX ((size_t)256 * 1024)
 
 void sl_replay_state_init(struct sl_replay_state *state, const silt_env *env)
 {
@@ -30,73 +26,94 @@ void sl_replay_state_release(struct sl_replay_state *state)
 void sl_replay_init(struct sl_replay *replay, const silt_env *env, struct sl_str root, struct sl_replay_state *state,
                     struct sl_arena *arena, const struct sl_replay_sink *sink)
 {
-    *replay = (struct sl_replay){.env = env, .root = root, .state = state, .arena = arena, .want_files = sink != NULL};
+    *replay = (struct sl_replay){
+        .env = env, .state = state, .arena = arena, .want_files = sink != NULL, .last_version = -1};
     if (sink != NULL) {
         replay->sink = *sink;
     }
-    sl_map_init(&replay->seen, env);
-    sl_arena_init(&replay->keys, env);
-    sl_arena_init(&replay->scratch, env);
+    sl_key_maker_init(&replay->keys, env, root, NULL);
+    sl_key_maker_init(&replay->others, env, root, NULL);
+    sl_key_set_init(&replay->decided, env);
 }
 
 void sl_replay_release(struct sl_replay *replay)
 {
-    sl_map_release(&replay->seen);
-    sl_arena_release(&replay->keys);
-    sl_arena_release(&replay->scratch);
+    sl_key_maker_release(&replay->keys);
+    sl_key_maker_release(&replay->others);
+    sl_key_set_release(&replay->decided);
 }
 
 /* ---- files ---- */
 
-/* *is_new false: something newer decided about the file. */
-static silt_status record(struct sl_replay *replay, struct sl_str key, bool *is_new, silt_error *err)
+static bool is_decided(struct sl_replay *replay, const struct sl_file_key *key, bool *found)
 {
-    *is_new = sl_map_find(&replay->seen, key) == NULL;
-    return *is_new ? sl_replay_mark(replay, key, err) : SILT_OK;
+    const struct sl_key_probe own = {.keys = &replay->decided,
+                                     .files = replay->sink.adds != NULL ? replay->sink.adds->set : NULL,
+                                     .maker = &replay->others};
+    *found = false;
+    if (replay->newer.keys != NULL && (!sl_key_set_find(&replay->newer, key, found) || *found)) {
+        return *found;
+    }
+    return sl_key_set_find(&own, key, found);
 }
 
-silt_status sl_replay_mark(struct sl_replay *replay, struct sl_str key, silt_error *err)
+silt_status sl_replay_mark(struct sl_replay *replay, const struct sl_file_key *key, silt_error *err)
 {
-    const struct sl_str copy = sl_arena_copy(&replay->keys, key);
-    if (copy.ptr == NULL || sl_map_put(&replay->seen, copy, NULL) == NULL) {
+    bool found = false;
+    if (!is_decided(replay, key, &found) || (!found && !sl_key_set_put(&replay->decided, key))) {
         return sl_fail_nomem(err);
     }
     return SILT_OK;
 }
 
-static silt_status make_key(struct sl_replay *replay, struct sl_str path, const struct sl_dv_descriptor *dv,
-                            struct sl_str *key, silt_error *err)
+/* Hands out an add; with a key, that is remembered. */
+static silt_status emit_add(struct sl_replay *replay, const struct sl_add *add, const struct sl_file_key *key,
+                            silt_error *err)
 {
-    if (replay->scratch.total_bytes > SCRATCH_MAX) {
-        sl_arena_release(&replay->scratch);
+    if (replay->sink.adds != NULL) {
+        sl_file_pos pos = SL_FILE_NOWHERE;
+        SL_TRY(sl_file_set_add(replay->sink.adds, add, &pos, err));
+        return key == NULL || sl_key_set_put_file(&replay->decided, key, pos) ? SILT_OK : sl_fail_nomem(err);
     }
-    *key = sl_file_key(&replay->scratch, replay->root, path, dv);
-    return key->ptr == NULL ? sl_fail_nomem(err) : SILT_OK;
+    if (key != NULL && !sl_key_set_put(&replay->decided, key)) {
+        return sl_fail_nomem(err);
+    }
+    return replay->sink.on_add != NULL ? replay->sink.on_add(replay->sink.ctx, add, err) : SILT_OK;
 }
 
-static silt_status take_file(struct sl_replay *replay, const struct sl_action *action, bool from_checkpoint,
-                             silt_error *err)
+static silt_status emit_remove(struct sl_replay *replay, const struct sl_remove *remove, const struct sl_file_key *key,
+                               silt_error *err)
+{
+    if (key != NULL && !sl_key_set_put(&replay->decided, key)) {
+        return sl_fail_nomem(err);
+    }
+    return replay->sink.on_remove != NULL ? replay->sink.on_remove(replay->sink.ctx, remove, err) : SILT_OK;
+}
+
+static silt_status take_file(struct sl_replay *replay, const struct sl_action *action, bool is_last, silt_error *err)
 {
     const bool is_add = action->kind == SL_ACTION_ADD;
     const struct sl_str path = is_add ? action->u.add.path : action->u.remove.path;
     const struct sl_dv_descriptor *dv = is_add ? action->u.add.deletion_vector : action->u.remove.deletion_vector;
-    bool is_new = true;
-    if (!from_checkpoint || replay->seen.live > 0) {
-        struct sl_str key = {NULL, 0};
-        SL_TRY(make_key(replay, path, dv, &key, err));
-        if (from_checkpoint) {
-            is_new = sl_map_find(&replay->seen, key) == NULL;
-        } else {
-            SL_TRY(record(replay, key, &is_new, err));
+    struct sl_file_key key;
+    const bool probes = replay->decided.n > 0 || replay->newer.keys != NULL;
+    if (probes || !is_last) {
+        bool found = false;
+        if (!sl_key_make(&replay->keys, path, dv, &key) || !is_decided(replay, &key, &found)) {
+            return sl_fail_nomem(err);
+        }
+        if (found) {
+            return SILT_OK;
         }
     }
-    if (!is_new) {
-        return SILT_OK;
-    }
-    if (is_add) {
-        return replay->sink.on_add != NULL ? replay->sink.on_add(replay->sink.ctx, &action->u.add, err) : SILT_OK;
-    }
-    return replay->sink.on_remove != NULL ? replay->sink.on_remove(replay->sink.ctx, &action->u.remove, err) : SILT_OK;
+    const struct sl_file_key *kept = is_last ? NULL : &key;
+    return is_add ? emit_add(replay, &action->u.add, kept, err) : emit_remove(replay, &action->u.remove, kept, err);
+}
+
+silt_status sl_replay_older_add(struct sl_replay *replay, const struct sl_add *add, silt_error *err)
+{
+    const struct sl_action action = {.kind = SL_ACTION_ADD, .u.add = *add};
+    return take_file(replay, &action, false, err);
 }
 
 /* ---- the rest of the state ---- */
@@ -164,11 +181,11 @@ static silt_status take_protocol(struct sl_replay *replay, const struct sl_proto
     return SILT_OK;
 }
 
-static silt_status take(struct sl_replay *replay, const struct sl_action *action, bool from_checkpoint, silt_error *err)
+static silt_status take(struct sl_replay *replay, const struct sl_action *action, bool is_last, silt_error *err)
 {
     const bool is_file = action->kind == SL_ACTION_ADD || action->kind == SL_ACTION_REMOVE;
     if (is_file) {
-        return replay->want_files ? take_file(replay, action, from_checkpoint, err) : SILT_OK;
+        return replay->want_files ? take_file(replay, action, is_last, err) : SILT_OK;
     }
     if (replay->state == NULL) {
         return SILT_OK;
@@ -192,7 +209,7 @@ static silt_status take(struct sl_replay *replay, const struct sl_action *action
 silt_status sl_replay_commit(struct sl_replay *replay, const struct sl_commit *commit, silt_error *err)
 {
     for (size_t i = 0; i < commit->n_actions; i++) {
-        SL_TRY(take(replay, &commit->actions[i], false, err));
+        SL_TRY(take(replay, &commit->actions[i], commit->version == replay->last_version, err));
     }
     return SILT_OK;
 }

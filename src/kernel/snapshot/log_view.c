@@ -24,8 +24,7 @@ struct sl_log_view *sl_view_new(const silt_env *env)
     view->in_commit_timestamp = SL_NO_I64;
     sl_arena_init(&view->arena, env);
     sl_replay_state_init(&view->state, env);
-    sl_map_init(&view->seen, env);
-    sl_arena_init(&view->seen_keys, env);
+    sl_key_set_init(&view->decided, env);
     return view;
 }
 
@@ -34,8 +33,7 @@ void sl_view_free(struct sl_log_view *view)
     while (view != NULL) {
         struct sl_log_view *replaced = view->replaced;
         sl_file_set_unref(view->tail);
-        sl_map_release(&view->seen);
-        sl_arena_release(&view->seen_keys);
+        sl_key_set_release(&view->decided);
         sl_replay_state_release(&view->state);
         sl_arena_release(&view->arena);
         sl_release(view->env, view, sizeof(*view));
@@ -51,12 +49,6 @@ struct opening {
     struct sl_file_set_builder tail;
     bool from_zero; /* no checkpoint could be used: version 0 must be the table's first */
 };
-
-static silt_status keep_add(void *ctx, const struct sl_add *add, silt_error *err)
-{
-    struct opening *opening = ctx;
-    return sl_file_set_add(&opening->tail, add, err);
-}
 
 /* A log that was cleaned up, or a table that was made anew in its place, must not pass for the whole history. */
 static silt_status check_first(const struct sl_commit *commit, silt_error *err)
@@ -105,7 +97,9 @@ static silt_status replay_segment(struct opening *opening, const struct sl_log_s
 {
     struct sl_log_view *view = opening->view;
     const struct sl_log_segment *segment = &view->segment;
-    SL_TRY(sl_file_set_begin(&opening->tail, view->env, true, SL_FILE_SET_MAX_DETAILS, err));
+    if (segment->n_checkpoint == 0 && segment->n_commits > 0) {
+        opening->replay.last_version = segment->commits[0].version;
+    }
     const struct sl_commits_request commits = {
         .source = source, .files = segment->commits, .n = segment->n_commits, .missing = SL_MISSING_FAILS};
     silt_status status = sl_commits_each(&commits, call, take_commit, opening, err);
@@ -129,15 +123,16 @@ silt_status sl_view_open(silt_table *table, const silt_call *call, bool from_zer
     const struct sl_log_source source = {
         .engine = silt_table_engine(table), .storage = sl_table_storage(table), .root = sl_table_root(table)};
     struct opening opening = {.view = view, .from_zero = from_zero && view->segment.n_checkpoint == 0};
-    const struct sl_replay_sink sink = {.on_add = keep_add, .ctx = &opening};
+    const struct sl_replay_sink sink = {.adds = &opening.tail};
+    const struct sl_file_set_options options = {.env = view->env, .root = source.root, .want_details = true};
+    SL_TRY(sl_file_set_begin(&opening.tail, &options, err));
     sl_replay_init(&opening.replay, view->env, source.root, &view->state, &view->arena, &sink);
-    const silt_status status = replay_segment(&opening, &source, call, fault, err);
+    silt_status status = replay_segment(&opening, &source, call, fault, err);
     if (status == SILT_OK) {
-        view->tail = sl_file_set_finish(&opening.tail);
-        view->seen = opening.replay.seen;
-        view->seen_keys = opening.replay.keys;
-        sl_map_init(&opening.replay.seen, view->env);
-        sl_arena_init(&opening.replay.keys, view->env);
+        status = sl_file_set_finish(&opening.tail, &view->tail, err);
+    }
+    if (status == SILT_OK && view->segment.n_checkpoint > 0) {
+        sl_key_set_move(&view->decided, &opening.replay.decided);
     }
     sl_file_set_abandon(&opening.tail);
     sl_replay_release(&opening.replay);

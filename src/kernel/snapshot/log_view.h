@@ -10,6 +10,7 @@
 #include "kernel/log/segment.h"
 #include "kernel/replay/checkpoint.h"
 #include "kernel/replay/file_set.h"
+#include "kernel/replay/key_set.h"
 #include "kernel/replay/replay.h"
 #include "silt/snapshot.h"
 
@@ -18,11 +19,14 @@ struct sl_log_view {
     const silt_env *env;
     struct sl_arena arena; /* of the text of segment, checkpoint and state */
     struct sl_log_segment segment;
-    struct sl_checkpoint checkpoint; /* not filled when the snapshot has a base */
-    struct sl_replay_state state;    /* what the log says; empty when the snapshot itself holds it */
-    struct sl_file_set *tail;        /* files that the commits decided to be live */
-    struct sl_map seen;              /* keys of all files that the commits decided */
-    struct sl_arena seen_keys;
+    struct sl_checkpoint checkpoint;
+    struct sl_replay_state state; /* what the log says; empty when the snapshot itself holds it */
+    /*
+     * Files that the commits left live, and the keys of all files that they decided about (positions are of tail). Tail is NULL
+     * where nobody needs them: in a snapshot that grew from one whose files were loaded. Without a checkpoint `decided` is not complete.
+     */
+    struct sl_file_set *tail;
+    struct sl_key_set decided;
     int64_t in_commit_timestamp; /* of the version's own commit, SL_NO_I64 if it was not among those read */
 };
 

@@ -45,9 +45,8 @@ void silt_snapshot_unref(silt_snapshot *snapshot)
     if (snapshot == NULL || atomic_fetch_sub_explicit(&snapshot->refs, 1, memory_order_acq_rel) != 1) {
         return;
     }
-    sl_file_set_unref(atomic_load(&snapshot->files));
-    sl_file_set_unref(atomic_load(&snapshot->detailed));
-    sl_file_set_unref(snapshot->base);
+    sl_file_list_unref(atomic_load(&snapshot->files));
+    sl_file_list_unref(atomic_load(&snapshot->detailed));
     sl_replay_state_release(&snapshot->state);
     silt_schema_unref(snapshot->schema);
     silt_schema_unref(snapshot->physical);

@@ -9,8 +9,8 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "kernel/replay/checkpoint_files.h"
 #include "kernel/replay/checkpoint_read.h"
-#include "kernel/replay/file_key.h"
 
 /* ---- replaying the whole segment into a sink ---- */
 
@@ -52,8 +52,7 @@ static silt_status take_row(void *ctx, const struct sl_action *action, silt_erro
 
 struct replay_request {
     const struct sl_log_view *view;
-    const struct sl_map *seen; /* the commits were replayed before, to this; NULL: they are read */
-    unsigned columns;          /* of the checkpoint */
+    unsigned columns; /* of the checkpoint */
     bool with_details;
     struct sl_replay_sink sink;
 };
@@ -71,14 +70,12 @@ static silt_status replay_log(silt_snapshot *snapshot, const silt_call *call, co
                                         .ctx = &log};
     *bad_checkpoint = false;
     sl_replay_init(&log.replay, snapshot->env, source.root, NULL, NULL, &sink);
-    silt_status status = SILT_OK;
-    if (request->seen != NULL) {
-        log.replay.seen = *request->seen; /* on loan: a checkpoint only looks things up */
-    } else {
-        const struct sl_commits_request commits = {
-            .source = &source, .files = segment->commits, .n = segment->n_commits, .missing = SL_MISSING_FAILS};
-        status = sl_commits_each(&commits, call, take_commit, &log, err);
+    if (files->version < 0 && segment->n_commits > 0) {
+        log.replay.last_version = segment->commits[0].version;
     }
+    const struct sl_commits_request commits = {
+        .source = &source, .files = segment->commits, .n = segment->n_commits, .missing = SL_MISSING_FAILS};
+    silt_status status = sl_commits_each(&commits, call, take_commit, &log, err);
     if (status == SILT_OK && files->version >= 0) {
         const struct sl_checkpoint_request checkpoint = {
             .source = &source, .checkpoint = files, .columns = request->columns, .with_details = request->with_details};
@@ -88,9 +85,6 @@ static silt_status replay_log(silt_snapshot *snapshot, const silt_call *call, co
     if (log.sink_status != SILT_OK && err != NULL) {
         *err = log.sink_err;
     }
-    if (request->seen != NULL) {
-        sl_map_init(&log.replay.seen, snapshot->env);
-    }
     sl_replay_release(&log.replay);
     return status;
 }
@@ -99,110 +93,114 @@ static silt_status replay_log(silt_snapshot *snapshot, const silt_call *call, co
 
 static silt_status put_add(void *ctx, const struct sl_add *add, silt_error *err)
 {
-    return sl_file_set_add(ctx, add, err);
+    return sl_file_set_add(ctx, add, NULL, err);
 }
 
-static silt_status copy_set(struct sl_file_set_builder *builder, const struct sl_file_set *from, bool with_details,
-                            const silt_snapshot *snapshot, const struct sl_map *seen, silt_error *err)
+/* The files of the log alone, with details. */
+static silt_status build_detailed(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
+                                  struct sl_file_list **out, bool *bad_checkpoint, silt_error *err)
 {
-    struct sl_file_cursor cursor;
-    struct sl_arena scratch;
-    sl_file_cursor_init(&cursor, from, with_details);
-    sl_arena_init(&scratch, from->env);
-    silt_status status = SILT_OK;
-    while (status == SILT_OK) {
-        struct sl_add add;
-        bool done = false;
-        bool decided = false;
-        status = sl_file_cursor_next(&cursor, &add, &done, err);
-        if (status != SILT_OK || done) {
-            break;
-        }
-        if (seen != NULL) {
-            const struct sl_str key = sl_file_key(&scratch, sl_snapshot_root(snapshot), add.path, add.deletion_vector);
-            status = key.ptr == NULL ? sl_fail_nomem(err) : SILT_OK;
-            decided = status == SILT_OK && sl_map_find(seen, key) != NULL;
-        }
-        if (status == SILT_OK && !decided) {
-            status = sl_file_set_add(builder, &add, err);
-        }
-        if (scratch.total_bytes > 0) {
-            sl_arena_release(&scratch);
-        }
-    }
-    sl_file_cursor_release(&cursor);
-    sl_arena_release(&scratch);
-    return status;
-}
-
-/* Which parts that are in memory serve to build what is wanted. */
-struct build_plan {
-    const struct sl_log_view *view;
-    bool details;
-    bool use_tail; /* else the commits are read again */
-    bool use_base; /* else what is under the tail is read from the log */
-};
-
-static struct build_plan plan_build(const silt_snapshot *snapshot, const struct sl_log_view *view, bool details)
-{
-    const struct sl_file_set *base = snapshot->base;
-    const bool tail_serves = !details || view->tail->has_details;
-    const bool base_serves = base != NULL && (!details || base->has_details);
-    return (struct build_plan){.view = view,
-                               .details = details,
-                               .use_tail = tail_serves && (base == NULL || base_serves),
-                               .use_base = tail_serves && base_serves};
-}
-
-static silt_status build_by_plan(silt_snapshot *snapshot, const silt_call *call, const struct build_plan *plan,
-                                 struct sl_file_set_builder *builder, bool *bad_checkpoint, silt_error *err)
-{
-    if (plan->use_tail) {
-        SL_TRY(copy_set(builder, plan->view->tail, plan->details, snapshot, NULL, err));
-    }
-    if (plan->use_base) {
-        return copy_set(builder, snapshot->base, plan->details, snapshot, &plan->view->seen, err);
-    }
-    const struct replay_request request = {.view = plan->view,
-                                           .seen = plan->use_tail ? &plan->view->seen : NULL,
-                                           .columns = SL_COLUMN_ADD,
-                                           .with_details = plan->details,
-                                           .sink = {.on_add = put_add, .ctx = builder}};
-    return replay_log(snapshot, call, &request, bad_checkpoint, err);
-}
-
-static silt_status build_once(silt_snapshot *snapshot, const silt_call *call, const struct build_plan *plan,
-                              struct sl_file_set **out, bool *bad_checkpoint, silt_error *err)
-{
-    *bad_checkpoint = false;
     struct sl_file_set_builder builder = {0};
-    SL_TRY(sl_file_set_begin(&builder, snapshot->env, plan->details, SL_FILE_SET_MAX_DETAILS, err));
-    const silt_status status = build_by_plan(snapshot, call, plan, &builder, bad_checkpoint, err);
+    const struct sl_file_set_options options = {
+        .env = snapshot->env, .root = sl_snapshot_root(snapshot), .want_details = true};
+    SL_TRY(sl_file_set_begin(&builder, &options, err));
+    const struct replay_request request = {
+        .view = view, .columns = SL_COLUMN_ADD, .with_details = true, .sink = {.on_add = put_add, .ctx = &builder}};
+    struct sl_file_set *set = NULL;
+    silt_status status = replay_log(snapshot, call, &request, bad_checkpoint, err);
     if (status == SILT_OK) {
-        *out = sl_file_set_finish(&builder);
+        status = sl_file_set_finish(&builder, &set, err);
     }
     sl_file_set_abandon(&builder);
+    return status == SILT_OK ? sl_file_list_of(set, out, err) : status;
+}
+
+/* The layers of a list: what the commits left, and what the checkpoint has under them. */
+static silt_status stack(struct sl_file_set *tail, struct sl_file_set *base, struct sl_file_list **out, silt_error *err)
+{
+    struct sl_file_list *under = NULL;
+    SL_TRY(sl_file_list_of(base, &under, err));
+    struct sl_key_set nothing; /* the base was built without what the tail decided about */
+    sl_key_set_init(&nothing, under->env);
+    const silt_status status = sl_file_list_grow(under, sl_file_set_ref(tail), &nothing, out, err);
+    sl_file_list_unref(under);
     return status;
+}
+
+/* One file action of a checkpoint's top file in JSON, unless the commits decided about its file. */
+struct json_put {
+    struct sl_replay replay;
+    struct sl_file_set_builder *builder;
+};
+
+static silt_status put_json_add(void *ctx, const struct sl_action *action, silt_error *err)
+{
+    struct json_put *put = ctx;
+    return sl_replay_checkpoint_action(&put->replay, action, err);
+}
+
+static silt_status put_checkpoint(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
+                                  struct sl_file_set_builder *builder, silt_error *err)
+{
+    const struct sl_log_source source = sl_snapshot_source(snapshot);
+    const struct sl_checkpoint_files files = {.source = &source, .checkpoint = &view->checkpoint};
+    struct sl_key_maker scratch;
+    sl_key_maker_init(&scratch, snapshot->env, source.root, NULL);
+    const struct sl_key_probe decided = {.keys = &view->decided, .files = view->tail, .maker = &scratch};
+    struct json_put put = {.builder = builder};
+    const struct sl_replay_sink sink = {.on_add = put_add, .ctx = builder};
+    sl_replay_init(&put.replay, snapshot->env, source.root, NULL, NULL, &sink);
+    put.replay.newer = decided;
+    silt_status status = sl_checkpoint_each_json(&source, &view->checkpoint, call, put_json_add, &put, err);
+    if (status == SILT_OK) {
+        status = sl_checkpoint_put_files(&files, &decided, builder, call, err);
+    }
+    sl_replay_release(&put.replay);
+    sl_key_maker_release(&scratch);
+    return status;
+}
+
+/* Without details: from the tail in memory and the adds of the checkpoint. */
+static silt_status build_plain(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
+                               struct sl_file_list **out, bool *bad_checkpoint, silt_error *err)
+{
+    const struct sl_file_set_options options = {.env = snapshot->env, .root = sl_snapshot_root(snapshot)};
+    struct sl_file_set_builder builder = {0};
+    struct sl_file_set *base = NULL;
+    SL_TRY(sl_file_set_begin(&builder, &options, err));
+    silt_status status = put_checkpoint(snapshot, call, view, &builder, err);
+    *bad_checkpoint = sl_checkpoint_is_bad(status);
+    if (status == SILT_OK) {
+        status = sl_file_set_finish(&builder, &base, err);
+    }
+    sl_file_set_abandon(&builder);
+    return status == SILT_OK ? stack(view->tail, base, out, err) : status;
+}
+
+static silt_status build_once(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
+                              bool details, struct sl_file_list **out, bool *bad_checkpoint, silt_error *err)
+{
+    *bad_checkpoint = false;
+    return details ? build_detailed(snapshot, call, view, out, bad_checkpoint, err)
+                   : build_plain(snapshot, call, view, out, bad_checkpoint, err);
 }
 
 /* Builds; around a checkpoint whose files cannot be read, when the log has another way. */
-static silt_status build(silt_snapshot *snapshot, const silt_call *call, bool details, struct sl_file_set **out,
+static silt_status build(silt_snapshot *snapshot, const silt_call *call, bool details, struct sl_file_list **out,
                          silt_error *err)
 {
     *out = NULL;
     const struct sl_log_view *view = NULL;
     SL_TRY(sl_snapshot_view(snapshot, call, &view, err));
-    struct build_plan plan = plan_build(snapshot, view, details);
     bool bad = false;
     silt_error found = SILT_ERROR_INIT;
-    silt_status status = build_once(snapshot, call, &plan, out, &bad, &found);
+    silt_status status = build_once(snapshot, call, view, details, out, &bad, &found);
     while (bad) {
         silt_error ignored = SILT_ERROR_INIT;
         if (sl_snapshot_other_view(snapshot, call, view, &found, &view, &ignored) != SILT_OK) {
             break; /* the first failure is the one to tell */
         }
-        plan = plan_build(snapshot, view, details);
-        status = build_once(snapshot, call, &plan, out, &bad, &found);
+        status = build_once(snapshot, call, view, details, out, &bad, &found);
     }
     if (status != SILT_OK && err != NULL) {
         *err = found;
@@ -213,19 +211,27 @@ static silt_status build(silt_snapshot *snapshot, const silt_call *call, bool de
 /* ---- publishing ---- */
 
 /* Takes the reference. Returns what stands in the slot afterwards, borrowed from the snapshot. */
-static struct sl_file_set *publish(_Atomic(struct sl_file_set *) *slot, struct sl_file_set *set)
+static struct sl_file_list *publish(_Atomic(struct sl_file_list *) *slot, struct sl_file_list *list)
 {
-    struct sl_file_set *expected = NULL;
-    if (atomic_compare_exchange_strong(slot, &expected, set)) {
-        return set;
+    struct sl_file_list *expected = NULL;
+    if (atomic_compare_exchange_strong(slot, &expected, list)) {
+        return list;
     }
-    sl_file_set_unref(set);
+    sl_file_list_unref(list);
     return expected;
 }
 
+void sl_snapshot_keep_list(silt_snapshot *snapshot, struct sl_file_list *list)
+{
+    if (sl_file_list_has_details(list)) {
+        (void)publish(&snapshot->detailed, sl_file_list_ref(list));
+    }
+    (void)publish(&snapshot->files, list);
+}
+
 /* *out is borrowed; NULL without an error: details do not fit in memory. */
-static silt_status get_set(silt_snapshot *snapshot, const silt_call *call, bool details, struct sl_file_set **out,
-                           silt_error *err)
+static silt_status get_list(silt_snapshot *snapshot, const silt_call *call, bool details, struct sl_file_list **out,
+                            silt_error *err)
 {
     *out = atomic_load(&snapshot->detailed);
     if (*out == NULL && !details) {
@@ -234,17 +240,17 @@ static silt_status get_set(silt_snapshot *snapshot, const silt_call *call, bool 
     if (*out != NULL || (details && atomic_load(&snapshot->details_too_big))) {
         return SILT_OK;
     }
-    struct sl_file_set *set = NULL;
-    SL_TRY(build(snapshot, call, details, &set, err));
-    sl_snapshot_check_crc_totals(snapshot, set->n_files, set->total_size);
+    struct sl_file_list *list = NULL;
+    SL_TRY(build(snapshot, call, details, &list, err));
+    sl_snapshot_check_crc_totals(snapshot, list->n_files, list->total_size);
     if (!details) {
-        *out = publish(&snapshot->files, set);
-    } else if (set->has_details) {
-        (void)publish(&snapshot->files, sl_file_set_ref(set));
-        *out = publish(&snapshot->detailed, set);
+        *out = publish(&snapshot->files, list);
+    } else if (sl_file_list_has_details(list)) {
+        (void)publish(&snapshot->files, sl_file_list_ref(list));
+        *out = publish(&snapshot->detailed, list);
     } else {
         atomic_store(&snapshot->details_too_big, true);
-        (void)publish(&snapshot->files, set);
+        (void)publish(&snapshot->files, list);
     }
     return SILT_OK;
 }
@@ -296,20 +302,20 @@ static silt_status visit_log(silt_snapshot *snapshot, const silt_call *call, str
     return status;
 }
 
-static silt_status visit_set(const struct sl_file_set *set, bool details, struct visitor *visitor, silt_error *err)
+static silt_status visit_list(const struct sl_file_list *list, bool details, struct visitor *visitor, silt_error *err)
 {
-    struct sl_file_cursor cursor;
-    sl_file_cursor_init(&cursor, set, details);
+    struct sl_list_cursor cursor;
+    sl_list_cursor_init(&cursor, list, details);
     silt_status status = SILT_OK;
     bool done = false;
     while (status == SILT_OK && !done && !visitor->stop) {
         struct sl_add add;
-        status = sl_file_cursor_next(&cursor, &add, &done, err);
+        status = sl_list_cursor_next(&cursor, &add, &done, err);
         if (status == SILT_OK && !done) {
             status = visitor->visit(visitor->ctx, &add, &visitor->stop, err);
         }
     }
-    sl_file_cursor_release(&cursor);
+    sl_list_cursor_release(&cursor);
     return status;
 }
 
@@ -320,9 +326,9 @@ silt_status sl_snapshot_each_file(silt_snapshot *snapshot, const silt_call *call
 {
     struct visitor visitor = {.visit = visit, .ctx = ctx};
     const bool details = want != 0;
-    struct sl_file_set *set = NULL;
-    SL_TRY(get_set(snapshot, call, details, &set, err));
-    return set != NULL ? visit_set(set, details, &visitor, err) : visit_log(snapshot, call, &visitor, err);
+    struct sl_file_list *list = NULL;
+    SL_TRY(get_list(snapshot, call, details, &list, err));
+    return list != NULL ? visit_list(list, details, &visitor, err) : visit_log(snapshot, call, &visitor, err);
 }
 
 silt_status sl_snapshot_each_tombstone(silt_snapshot *snapshot, const silt_call *call,
@@ -337,7 +343,7 @@ silt_status sl_snapshot_each_tombstone(silt_snapshot *snapshot, const silt_call 
 silt_status silt_snapshot_totals(silt_snapshot *snapshot, const silt_call *call, int64_t *num_files,
                                  int64_t *size_bytes, silt_error *err)
 {
-    struct sl_file_set *set = NULL;
+    struct sl_file_list *list = NULL;
     if (num_files != NULL) {
         *num_files = 0;
     }
@@ -353,12 +359,12 @@ silt_status silt_snapshot_totals(silt_snapshot *snapshot, const silt_call *call,
         }
         return SILT_OK;
     }
-    SL_TRY(get_set(snapshot, call, false, &set, err));
+    SL_TRY(get_list(snapshot, call, false, &list, err));
     if (num_files != NULL) {
-        *num_files = set->n_files;
+        *num_files = list->n_files;
     }
     if (size_bytes != NULL) {
-        *size_bytes = set->total_size;
+        *size_bytes = list->total_size;
     }
     return SILT_OK;
 }

@@ -9,7 +9,7 @@
 
 #include "kernel/log/commit_batch.h"
 #include "kernel/log/segment.h"
-#include "kernel/replay/file_set.h"
+#include "kernel/replay/file_list.h"
 #include "kernel/replay/replay.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/log_view.h"
@@ -42,12 +42,12 @@ struct silt_snapshot {
 
     _Atomic(struct sl_log_view *) view; /* see log_view.h; NULL until loaded */
     /*
-     * Files = the view's tail, then those of base (or, without one, of the view's checkpoint) that the view's `seen` does not
-     * decide. What is built of them is put into `files`, or `detailed` when statistics and the like are with it.
+     * Files = the view's tail, then those of its checkpoint that the commits did not decide about. What is built of them is put
+     * into `files`, or `detailed` when statistics and the like are with it. A snapshot that grew from one whose files
+     * were loaded has `files` from the start.
      */
-    struct sl_file_set *base; /* of an earlier snapshot, NULL if none */
-    _Atomic(struct sl_file_set *) files;
-    _Atomic(struct sl_file_set *) detailed;
+    _Atomic(struct sl_file_list *) files;
+    _Atomic(struct sl_file_list *) detailed;
     atomic_bool details_too_big; /* read from the log at each visit */
 };
 
@@ -61,6 +61,9 @@ silt_snapshot *sl_snapshot_alloc(silt_table *table);
  * comes before anything else is interpreted.
  */
 silt_status sl_snapshot_complete(silt_snapshot *snapshot, const silt_call *call, silt_error *err);
+
+/* A list that is known from the start; takes it. Before the snapshot is shared. */
+void sl_snapshot_keep_list(silt_snapshot *snapshot, struct sl_file_list *list);
 
 /* ---- views ---- */
 

@@ -32,18 +32,16 @@ silt_status sl_table_absent(silt_table *table, const silt_call *call, silt_error
 }
 
 /* Files that are decided by the commits; without a checkpoint those are all. */
-static void keep_files(silt_snapshot *snapshot, struct sl_log_view *view)
+static silt_status keep_files(silt_snapshot *snapshot, struct sl_log_view *view, silt_error *err)
 {
+    if (view->segment.n_checkpoint == 0) {
+        struct sl_file_list *list = NULL;
+        SL_TRY(sl_file_list_of(sl_file_set_ref(view->tail), &list, err));
+        atomic_store(&snapshot->details_too_big, !view->tail->has_details);
+        sl_snapshot_keep_list(snapshot, list);
+    }
     atomic_store(&snapshot->view, view);
-    if (view->segment.n_checkpoint > 0) {
-        return;
-    }
-    atomic_store(&snapshot->files, sl_file_set_ref(view->tail));
-    if (view->tail->has_details) {
-        atomic_store(&snapshot->detailed, sl_file_set_ref(view->tail));
-    } else {
-        atomic_store(&snapshot->details_too_big, true);
-    }
+    return SILT_OK;
 }
 
 /* The state moves to the snapshot; its text stays with the view, which lives as long. */
@@ -75,7 +73,7 @@ static silt_status attempt(struct sl_segment_search *search, silt_snapshot *snap
         return sl_snapshot_complete(snapshot, search->call, err);
     }
     SL_TRY(open_by_log(snapshot, search, *view, fault, err));
-    keep_files(snapshot, *view);
+    SL_TRY(keep_files(snapshot, *view, err));
     *view = NULL;
     return SILT_OK;
 }

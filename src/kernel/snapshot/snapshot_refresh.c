@@ -6,7 +6,6 @@
 #include "kernel/snapshot/snapshot_int.h"
 
 #include "base/error.h"
-#include "kernel/replay/file_key.h"
 
 /* What a listing from the snapshot's own version on says. */
 enum continuation {
@@ -109,12 +108,6 @@ struct growing {
     struct sl_file_set_builder tail;
 };
 
-static silt_status keep_add(void *ctx, const struct sl_add *add, silt_error *err)
-{
-    struct growing *growing = ctx;
-    return sl_file_set_add(&growing->tail, add, err);
-}
-
 static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *stop, silt_error *err)
 {
     (void)stop;
@@ -145,30 +138,37 @@ static silt_status take_state(struct growing *growing, const struct sl_replay_st
     return SILT_OK;
 }
 
+static silt_status mark_key(void *ctx, const struct sl_file_key *key, silt_error *err)
+{
+    struct growing *growing = ctx;
+    return sl_replay_mark(&growing->replay, key, err);
+}
+
 /* The old snapshot's files were never loaded: its tail goes behind the new one, its keys join the new ones. */
 static silt_status join_tails(struct growing *growing, const struct sl_log_view *old, silt_error *err)
 {
     struct sl_file_cursor cursor;
+    struct sl_key_maker maker;
+    if (!old->tail->has_details && growing->tail.set->has_details) {
+        sl_file_set_drop_details(&growing->tail); /* details of some files only would lose the others' */
+    }
     sl_file_cursor_init(&cursor, old->tail, true);
+    sl_key_maker_init(&maker, old->env, sl_snapshot_root(growing->snapshot), NULL);
     silt_status status = SILT_OK;
     bool done = false;
     while (status == SILT_OK && !done) {
-        struct sl_action action = {.kind = SL_ACTION_ADD};
-        status = sl_file_cursor_next(&cursor, &action.u.add, &done, err);
+        struct sl_add add;
+        status = sl_file_cursor_next(&cursor, &add, &done, err);
         if (status == SILT_OK && !done) {
-            status = sl_replay_checkpoint_action(&growing->replay, &action, err);
+            status = sl_replay_older_add(&growing->replay, &add, err);
         }
+    }
+    const struct sl_key_probe decided = {.keys = &old->decided, .files = old->tail, .maker = &maker};
+    if (status == SILT_OK) {
+        status = sl_key_set_each(&decided, mark_key, growing, err);
     }
     sl_file_cursor_release(&cursor);
-    for (size_t i = 0; i < old->seen.len && status == SILT_OK; i++) {
-        const struct sl_map_entry *entry = &old->seen.entries[i];
-        if (entry->live && sl_map_find(&growing->replay.seen, entry->key) == NULL) {
-            status = sl_replay_mark(&growing->replay, entry->key, err);
-        }
-    }
-    if (status == SILT_OK && !old->tail->has_details) {
-        growing->tail.set->has_details = false; /* a tail with details of some files only would lose the others' */
-    }
+    sl_key_maker_release(&maker);
     return status;
 }
 
@@ -203,24 +203,23 @@ static silt_status inherit_files(struct growing *growing, silt_snapshot *old, si
     silt_snapshot *grown = growing->snapshot;
     struct sl_log_view *view = growing->view;
     const struct sl_log_view *old_view = atomic_load(&old->view);
-    struct sl_file_set *loaded = atomic_load(&old->detailed);
+    struct sl_file_list *loaded = atomic_load(&old->detailed);
     if (loaded == NULL) {
         loaded = atomic_load(&old->files);
     }
-    if (loaded != NULL) {
-        grown->base = sl_file_set_ref(loaded);
-    } else {
-        SL_TRY(join_tails(growing, old_view, err));
-        grown->base = sl_file_set_ref(old->base);
-    }
     SL_TRY(copy_checkpoint(&view->arena, &old_view->checkpoint, &view->checkpoint, err));
     view->segment = grown->segment;
-    view->tail = sl_file_set_finish(&growing->tail);
-    view->seen = growing->replay.seen;
-    view->seen_keys = growing->replay.keys;
-    sl_map_init(&growing->replay.seen, grown->env);
-    sl_arena_init(&growing->replay.keys, grown->env);
+    if (loaded == NULL) {
+        SL_TRY(join_tails(growing, old_view, err));
+        sl_key_set_move(&view->decided, &growing->replay.decided);
+        return sl_file_set_finish(&growing->tail, &view->tail, err);
+    }
+    struct sl_file_set *tail = NULL;
+    struct sl_file_list *list = NULL;
+    SL_TRY(sl_file_set_finish(&growing->tail, &tail, err));
+    SL_TRY(sl_file_list_grow(loaded, tail, &growing->replay.decided, &list, err));
     atomic_store(&grown->details_too_big, atomic_load(&old->details_too_big));
+    sl_snapshot_keep_list(grown, list);
     return SILT_OK;
 }
 
@@ -230,7 +229,6 @@ static silt_status grow(struct growing *growing, silt_snapshot *old, const silt_
     silt_snapshot *grown = growing->snapshot;
     const struct sl_log_source source = sl_snapshot_source(grown);
     SL_TRY(extend_segment(grown, old, listed, n_new, err));
-    SL_TRY(sl_file_set_begin(&growing->tail, grown->env, true, SL_FILE_SET_MAX_DETAILS, err));
     const struct sl_commits_request commits = {.source = &source,
                                                .files = grown->segment.commits + (grown->segment.n_commits - n_new),
                                                .n = n_new,
@@ -253,9 +251,14 @@ static silt_status make_grown(silt_snapshot *old, const silt_call *call, const s
         silt_snapshot_unref(grown);
         return sl_fail_nomem(err);
     }
-    const struct sl_replay_sink sink = {.on_add = keep_add, .ctx = &growing};
+    const struct sl_replay_sink sink = {.adds = &growing.tail};
+    const struct sl_file_set_options options = {
+        .env = grown->env, .root = sl_snapshot_root(grown), .want_details = true};
     sl_replay_init(&growing.replay, grown->env, sl_snapshot_root(grown), &grown->state, &grown->arena, &sink);
-    const silt_status status = grow(&growing, old, call, listed, n_new, err);
+    silt_status status = sl_file_set_begin(&growing.tail, &options, err);
+    if (status == SILT_OK) {
+        status = grow(&growing, old, call, listed, n_new, err);
+    }
     sl_file_set_abandon(&growing.tail);
     sl_replay_release(&growing.replay);
     if (status != SILT_OK) {

@@ -12,6 +12,27 @@ struct spelling {
     bool same;
 };
 
+struct pair {
+    struct sl_key_maker makers[2];
+    struct sl_file_key a, b;
+};
+
+static struct pair pair_of(struct test_env *t, const char *root, const char *a, const char *b)
+{
+    struct pair pair;
+    sl_key_maker_init(&pair.makers[0], &t->env, sl_str_from(root), NULL);
+    sl_key_maker_init(&pair.makers[1], &t->env, sl_str_from(root), NULL);
+    assert_true(sl_key_make(&pair.makers[0], sl_str_from(a), NULL, &pair.a));
+    assert_true(sl_key_make(&pair.makers[1], sl_str_from(b), NULL, &pair.b));
+    return pair;
+}
+
+static void pair_release(struct pair *pair)
+{
+    sl_key_maker_release(&pair->makers[0]);
+    sl_key_maker_release(&pair->makers[1]);
+}
+
 static void spellings_of_a_file_share_a_key(void **state)
 {
     (void)state;
@@ -35,18 +56,41 @@ static void spellings_of_a_file_share_a_key(void **state)
     };
     struct test_env t;
     test_env_init(&t);
-    struct sl_arena arena;
-    sl_arena_init(&arena, &t.env);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct sl_str root = sl_str_from(cases[i].root);
-        const struct sl_str a = sl_file_key(&arena, root, sl_str_from(cases[i].a), NULL);
-        const struct sl_str b = sl_file_key(&arena, root, sl_str_from(cases[i].b), NULL);
-        if (sl_str_eq(a, b) != cases[i].same) {
-            print_error("%s and %s: %.*s and %.*s\n", cases[i].a, cases[i].b, SL_FMT(a), SL_FMT(b));
+        struct pair pair = pair_of(&t, cases[i].root, cases[i].a, cases[i].b);
+        if (sl_file_key_eq(&pair.a, &pair.b) != cases[i].same) {
+            print_error("%s and %s\n", cases[i].a, cases[i].b);
         }
-        assert_int_equal(sl_str_eq(a, b), cases[i].same);
+        assert_int_equal(sl_file_key_eq(&pair.a, &pair.b), cases[i].same);
+        assert_int_equal(pair.a.hash == pair.b.hash, cases[i].same);
+        pair_release(&pair);
     }
-    sl_arena_release(&arena);
+    test_env_check(&t);
+}
+
+static void a_folder_in_use_does_not_change_the_key(void **state)
+{
+    (void)state;
+    struct test_env t;
+    test_env_init(&t);
+    static const char *const paths[] = {"p=1/a",     "p%3D1/b", "/t/p=1/c", "x%2Fy/d", "x/y/d",
+                                        "p=1/a%2Fb", "",        "p=1/",     "a:b"};
+    struct sl_key_maker one;
+    sl_key_maker_init(&one, &t.env, SL_STR("/t"), NULL);
+    for (size_t i = 0; i < 81; i++) {
+        /* After any other path, and made by a fresh maker: the same. */
+        struct sl_file_key key;
+        struct sl_file_key fresh;
+        struct sl_key_maker other;
+        const struct sl_str path = sl_str_from(paths[i % 9]);
+        sl_key_maker_init(&other, &t.env, SL_STR("/t"), NULL);
+        assert_true(sl_key_make(&one, sl_str_from(paths[i / 9]), NULL, &key));
+        assert_true(sl_key_make(&one, path, NULL, &key));
+        assert_true(sl_key_make(&other, path, NULL, &fresh));
+        assert_true(sl_file_key_eq(&key, &fresh) && key.hash == fresh.hash);
+        sl_key_maker_release(&other);
+    }
+    sl_key_maker_release(&one);
     test_env_check(&t);
 }
 
@@ -55,25 +99,29 @@ static void a_vector_makes_another_key(void **state)
     (void)state;
     struct test_env t;
     test_env_init(&t);
-    struct sl_arena arena;
-    sl_arena_init(&arena, &t.env);
-    struct sl_dv_descriptor dv = {.storage_type = SL_STR("u"), .path_or_inline_dv = SL_STR("x"), .offset = 1};
-    const struct sl_str none = sl_file_key(&arena, SL_STR("/t"), SL_STR("a"), NULL);
-    const struct sl_str first = sl_file_key(&arena, SL_STR("/t"), SL_STR("a"), &dv);
-    dv.offset = 2;
-    const struct sl_str second = sl_file_key(&arena, SL_STR("/t"), SL_STR("a"), &dv);
-    dv.offset = SL_NO_I64;
-    const struct sl_str third = sl_file_key(&arena, SL_STR("/t"), SL_STR("a"), &dv);
-    assert_false(sl_str_eq(none, first));
-    assert_false(sl_str_eq(first, second));
-    assert_false(sl_str_eq(second, third));
-    sl_arena_release(&arena);
+    static const int64_t offsets[] = {1, 2, SL_NO_I64};
+    struct sl_key_maker makers[4];
+    struct sl_file_key keys[4];
+    for (size_t i = 0; i < 4; i++) {
+        const struct sl_dv_descriptor dv = {
+            .storage_type = SL_STR("u"), .path_or_inline_dv = SL_STR("x"), .offset = offsets[i % 3]};
+        sl_key_maker_init(&makers[i], &t.env, SL_STR("/t"), NULL);
+        assert_true(sl_key_make(&makers[i], SL_STR("a"), i < 3 ? &dv : NULL, &keys[i]));
+        for (size_t j = 0; j < i; j++) {
+            assert_false(sl_file_key_eq(&keys[i], &keys[j]));
+        }
+    }
+    assert_true(sl_str_eq_c(keys[0].vector, "ux@1"));
+    for (size_t i = 0; i < 4; i++) {
+        sl_key_maker_release(&makers[i]);
+    }
     test_env_check(&t);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(spellings_of_a_file_share_a_key),
+                                       cmocka_unit_test(a_folder_in_use_does_not_change_the_key),
                                        cmocka_unit_test(a_vector_makes_another_key)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/replay/file_build.h"
 #include "kernel/replay/file_set.h"
 
 static struct sl_add make_add(const char *path)
@@ -20,15 +21,30 @@ static struct sl_add make_add(const char *path)
                            .default_row_commit_version = SL_NO_I64};
 }
 
+static silt_status begin(struct sl_file_set_builder *builder, struct test_env *t, size_t max_details, silt_error *err)
+{
+    const struct sl_file_set_options options = {
+        .env = &t->env, .root = SL_STR("/t"), .want_details = max_details > 0, .max_details = max_details};
+    return sl_file_set_begin(builder, &options, err);
+}
+
+static struct sl_file_set *finish(struct sl_file_set_builder *builder)
+{
+    struct sl_file_set *set = NULL;
+    silt_error err = SILT_ERROR_INIT;
+    assert_int_equal(sl_file_set_finish(builder, &set, &err), SILT_OK);
+    return set;
+}
+
 static struct sl_file_set *set_of(struct test_env *t, const struct sl_add *adds, size_t n, size_t max_details)
 {
     struct sl_file_set_builder builder;
     silt_error err = SILT_ERROR_INIT;
-    assert_int_equal(sl_file_set_begin(&builder, &t->env, max_details > 0, max_details, &err), SILT_OK);
+    assert_int_equal(begin(&builder, t, max_details, &err), SILT_OK);
     for (size_t i = 0; i < n; i++) {
-        assert_int_equal(sl_file_set_add(&builder, &adds[i], &err), SILT_OK);
+        assert_int_equal(sl_file_set_add(&builder, &adds[i], NULL, &err), SILT_OK);
     }
-    return sl_file_set_finish(&builder);
+    return finish(&builder);
 }
 
 static bool next(struct sl_file_cursor *cursor, struct sl_add *add)
@@ -123,7 +139,7 @@ static size_t bytes_a_file(const char *path_format, bool partitioned)
     test_env_init(&t);
     struct sl_file_set_builder builder;
     silt_error err = SILT_ERROR_INIT;
-    assert_int_equal(sl_file_set_begin(&builder, &t.env, false, 0, &err), SILT_OK);
+    assert_int_equal(begin(&builder, &t, 0, &err), SILT_OK);
     for (int i = 0; i < N_FILES; i++) {
         char path[160];
         char day[16];
@@ -135,9 +151,9 @@ static size_t bytes_a_file(const char *path_format, bool partitioned)
         if (partitioned) {
             add.partition_values = (struct sl_kv_list){&value, 1};
         }
-        assert_int_equal(sl_file_set_add(&builder, &add, &err), SILT_OK);
+        assert_int_equal(sl_file_set_add(&builder, &add, NULL, &err), SILT_OK);
     }
-    struct sl_file_set *set = sl_file_set_finish(&builder);
+    struct sl_file_set *set = finish(&builder);
     const size_t resident = sl_file_set_resident(set, false);
     assert_true(t.live_bytes <= resident); /* nothing is held that is not counted */
     sl_file_set_unref(set);
@@ -163,11 +179,11 @@ static void sizes_that_overflow_are_refused(void **state)
     test_env_init(&t);
     struct sl_file_set_builder builder;
     silt_error err = SILT_ERROR_INIT;
-    assert_int_equal(sl_file_set_begin(&builder, &t.env, false, 0, &err), SILT_OK);
+    assert_int_equal(begin(&builder, &t, 0, &err), SILT_OK);
     struct sl_add add = make_add("a");
     add.size = INT64_MAX;
-    assert_int_equal(sl_file_set_add(&builder, &add, &err), SILT_OK);
-    assert_int_equal(sl_file_set_add(&builder, &add, &err), SILT_ECORRUPT);
+    assert_int_equal(sl_file_set_add(&builder, &add, NULL, &err), SILT_OK);
+    assert_int_equal(sl_file_set_add(&builder, &add, NULL, &err), SILT_ECORRUPT);
     sl_file_set_abandon(&builder);
     test_env_check(&t);
 }
@@ -185,12 +201,17 @@ static void every_failed_allocation_is_reported(void **state)
         struct sl_file_set_builder builder = {0};
         silt_error err = SILT_ERROR_INIT;
         test_env_fail_at(&t, n);
-        silt_status status = sl_file_set_begin(&builder, &t.env, true, 1000, &err);
+        silt_status status = begin(&builder, &t, 1000, &err);
         if (status == SILT_OK) {
-            status = sl_file_set_add(&builder, &add, &err);
+            status = sl_file_set_add(&builder, &add, NULL, &err);
+        }
+        struct sl_file_set *set = NULL;
+        if (status == SILT_OK) {
+            status = sl_file_set_finish(&builder, &set, &err);
         }
         const bool reached = t.n_requests >= n;
         test_env_fail_at(&t, 0);
+        sl_file_set_unref(set);
         sl_file_set_abandon(&builder);
         assert_int_equal(status, reached ? SILT_ENOMEM : SILT_OK);
         if (!reached) {

@@ -1,0 +1,109 @@
+/*
+ * Checkpoints' file actions in batches; see checkpoint_files.h. Any thread; a call works on its own.
+ */
+#include "kernel/replay/checkpoint_files.h"
+
+#include <inttypes.h>
+
+#include "base/arrow.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "kernel/engine/engine.h"
+
+static silt_status each_batch(const silt_env *env, const silt_call *call, struct ArrowArrayStream *stream,
+                              silt_status (*visit)(void *ctx, const struct ArrowSchema *schema,
+                                                   const struct ArrowArray *batch, silt_error *err),
+                              void *ctx, silt_error *err)
+{
+    struct ArrowSchema schema = {0};
+    SL_TRY(sl_arrow_stream_schema(stream, &schema, err));
+    silt_status status = SILT_OK;
+    bool done = false;
+    while (status == SILT_OK && !done) {
+        struct ArrowArray batch = {0};
+        status = sl_call_check(env, call, err);
+        if (status == SILT_OK) {
+            status = sl_arrow_stream_next(stream, &batch, &done, err);
+        }
+        if (status == SILT_OK && !done) {
+            status = visit(ctx, &schema, &batch, err);
+        }
+        sl_arrow_array_release(&batch);
+    }
+    sl_arrow_schema_release(&schema);
+    return status;
+}
+
+silt_status sl_checkpoint_each_batch(const struct sl_checkpoint_files *files, const silt_schema *schema,
+                                     const silt_call *call,
+                                     silt_status (*visit)(void *ctx, const struct ArrowSchema *schema,
+                                                          const struct ArrowArray *batch, silt_error *err),
+                                     void *ctx, silt_error *err)
+{
+    const struct sl_log_source *source = files->source;
+    const struct sl_checkpoint *checkpoint = files->checkpoint;
+    if (checkpoint->n_parquet == 0) {
+        return SILT_OK;
+    }
+    struct ArrowArrayStream stream = {0};
+    const silt_parquet_read read = {.size = sizeof(read),
+                                    .storage = source->storage,
+                                    .files = checkpoint->parquet,
+                                    .n_files = checkpoint->n_parquet,
+                                    .schema = schema};
+    silt_status status = sl_parquet_read(source->engine, call, &read, &stream, err);
+    if (status == SILT_OK) {
+        status = each_batch(silt_engine_env(source->engine), call, &stream, visit, ctx, err);
+    }
+    if (status != SILT_OK) {
+        sl_error_context(err, "checkpoint of version %" PRId64, checkpoint->version);
+        sl_error_version(err, checkpoint->version);
+    }
+    sl_arrow_stream_release(&stream);
+    return status;
+}
+
+/* ---- into a file set ---- */
+
+struct putting {
+    struct sl_add_batch batch;
+    const struct sl_key_probe *decided;
+    struct sl_key_maker keys;
+    struct sl_file_set_builder *builder;
+};
+
+static silt_status put_batch(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                             silt_error *err)
+{
+    struct putting *putting = ctx;
+    SL_TRY(sl_add_batch_bind(&putting->batch, schema, array, err));
+    for (int64_t row = 0; row < putting->batch.n; row++) {
+        struct sl_file_row file;
+        bool found = false;
+        SL_TRY(sl_add_batch_row(&putting->batch, row, &file, &found, err));
+        if (found) {
+            SL_TRY(sl_file_set_add_row(putting->builder, &file, &putting->keys, putting->decided, err));
+        }
+    }
+    return SILT_OK;
+}
+
+silt_status sl_checkpoint_put_files(const struct sl_checkpoint_files *files, const struct sl_key_probe *decided,
+                                    struct sl_file_set_builder *builder, const silt_call *call, silt_error *err)
+{
+    const silt_env *env = silt_engine_env(files->source->engine);
+    const struct sl_file_set *set = builder->set;
+    struct putting putting = {.builder = builder,
+                              .decided = decided->keys != NULL && decided->keys->n > 0 ? decided : NULL};
+    sl_add_batch_init(&putting.batch, env);
+    sl_key_maker_init(&putting.keys, env, set->root, set->hash);
+    silt_schema *schema = NULL;
+    silt_status status = sl_add_batch_schema(env, &schema, err);
+    if (status == SILT_OK) {
+        status = sl_checkpoint_each_batch(files, schema, call, put_batch, &putting, err);
+    }
+    silt_schema_unref(schema);
+    sl_add_batch_release(&putting.batch);
+    sl_key_maker_release(&putting.keys);
+    return status;
+}

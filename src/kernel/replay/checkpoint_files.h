@@ -1,0 +1,35 @@
+/*
+ * The file actions in the Parquet files of a checkpoint (V1 file or parts, V2 top file, sidecars), fast: batches go straight into a file
+ * set, or to whoever wants their columns. Called by snapshots and scan planning.
+ */
+#ifndef SL_KERNEL_REPLAY_CHECKPOINT_FILES_H
+#define SL_KERNEL_REPLAY_CHECKPOINT_FILES_H
+
+#include "kernel/replay/add_batch.h"
+#include "kernel/replay/checkpoint.h"
+#include "kernel/replay/file_build.h"
+#include "kernel/replay/key_set.h"
+
+struct sl_checkpoint_files {
+    const struct sl_log_source *source;
+    const struct sl_checkpoint *checkpoint;
+};
+
+/*
+ * Visits the batches of the Parquet files, in the order of files and rows, with the columns of `schema`. With a column
+ * "add" of sl_add_batch_schema's members (and others), sl_add_batch reads them. Errors name the checkpoint.
+ */
+silt_status sl_checkpoint_each_batch(const struct sl_checkpoint_files *files, const silt_schema *schema,
+                                     const silt_call *call,
+                                     silt_status (*visit)(void *ctx, const struct ArrowSchema *schema,
+                                                          const struct ArrowArray *batch, silt_error *err),
+                                     void *ctx, silt_error *err);
+
+/*
+ * Appends to the builder, without details, every add of the Parquet files that newer commits did not decide about (`decided->keys` NULL:
+ * there are none).
+ */
+silt_status sl_checkpoint_put_files(const struct sl_checkpoint_files *files, const struct sl_key_probe *decided,
+                                    struct sl_file_set_builder *builder, const silt_call *call, silt_error *err);
+
+#endif
