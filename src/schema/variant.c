@@ -284,6 +284,7 @@ static silt_status check_value(struct sl_variant_walk *walk, struct sl_str bytes
 {
     struct sl_variant_value value;
     SL_TRY(sl_variant_walk_read(walk, bytes, depth, &value, err));
+    walk->below_us = walk->below_us || (value.kind == SL_VARIANT_TIMESTAMP_NS && value.i64 % 1000 != 0);
     for (uint32_t i = 0; i < value.n; i++) {
         struct sl_str item;
         struct sl_str name;
@@ -293,9 +294,13 @@ static silt_status check_value(struct sl_variant_walk *walk, struct sl_str bytes
     return SILT_OK;
 }
 
-silt_status sl_variant_check(struct sl_str metadata, struct sl_str value, silt_error *err)
+silt_status sl_variant_check(struct sl_str metadata, struct sl_str value, bool *below_us, silt_error *err)
 {
     struct sl_variant_walk walk;
     SL_TRY(sl_variant_walk_begin(&walk, metadata, value, err));
-    return check_value(&walk, value, 1, err);
+    const silt_status status = check_value(&walk, value, 1, err);
+    if (below_us != NULL) {
+        *below_us = walk.below_us;
+    }
+    return status;
 }

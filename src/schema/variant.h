@@ -70,8 +70,11 @@ silt_status sl_variant_read(struct sl_str bytes, struct sl_variant_value *out, s
 /* The bytes of member i, to their container's end; name id of an object's member. False if it lies outside. */
 bool sl_variant_item(const struct sl_variant_value *value, uint32_t i, struct sl_str *bytes, uint32_t *id);
 
-/* Is the whole of it a variant: names found, members within, no deeper than SL_VARIANT_MAX_DEPTH (SILT_ELIMIT)? */
-silt_status sl_variant_check(struct sl_str metadata, struct sl_str value, silt_error *err);
+/*
+ * Is the whole of it a variant: names found, members within, no deeper than SL_VARIANT_MAX_DEPTH (SILT_ELIMIT)? *below_us (NULL is legal)
+ * tells if an instant in it has digits below microseconds.
+ */
+silt_status sl_variant_check(struct sl_str metadata, struct sl_str value, bool *below_us, silt_error *err);
 
 /* Appends JSON, see silt_variant_to_json. On failure what was appended stays. */
 silt_status sl_variant_put_json(struct sl_buf *out, struct sl_str metadata, struct sl_str value, silt_error *err);

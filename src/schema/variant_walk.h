@@ -9,6 +9,7 @@
 struct sl_variant_walk {
     struct sl_variant_names names;
     size_t budget; /* bytes that may still be read: sound values do not overlap */
+    bool below_us;
 };
 silt_status sl_variant_walk_begin(struct sl_variant_walk *walk, struct sl_str metadata, struct sl_str value,
                                   silt_error *err);

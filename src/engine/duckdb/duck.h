@@ -121,7 +121,8 @@ struct sl_duck_run {
     struct sl_str sql;
     const struct sl_dataplane_params *params; /* or NULL */
     bool streaming;
-    bool in_utc; /* whatever the session's zone is */
+    bool in_utc;    /* whatever the session's zone is */
+    bool hands_out; /* the result leaves as Arrow: see sl_variant_hand_out */
 };
 /* *out is destroyed by the caller, also after a failure (it is zeroed first). */
 silt_status sl_duck_run(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_run *run,
@@ -198,7 +199,7 @@ void sl_duck_put_ident(struct sl_buf *sql, struct sl_str name);
 void sl_duck_put_text(struct sl_buf *sql, struct sl_str text);
 /* A flat type's name as DuckDB's catalog spells it; NULL for decimals, nested types and what DuckDB has no name for. */
 const char *sl_duck_type_name(silt_type_kind kind);
-/* DuckDB's type of a Delta type; SILT_EUNSUPPORTED for VARIANT. */
+/* DuckDB's type of a Delta type. */
 silt_status sl_duck_put_type(struct sl_buf *sql, const struct silt_type *type, silt_error *err);
 /* A path of a file to read, and "['a','b']" of several; what DuckDB would take for a pattern is escaped. */
 void sl_duck_put_path(struct sl_buf *sql, const char *path);

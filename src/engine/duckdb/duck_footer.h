@@ -115,6 +115,7 @@ silt_status sl_footer_match(const silt_env *env, const struct sl_footer_node *ro
 struct sl_footer_leaf {
     const char *declared;
     const char *before;
+    const char *between; /* NULL, or the value stands a second time behind it */
     const char *after;
 };
 /*

@@ -202,16 +202,16 @@ static silt_status read_instant(struct sl_arena *arena, const struct sl_footer_f
     const bool julian = held == HOLDS_INT96 ? int96_is_julian(facts) : dates_are_julian(facts);
     if (held == HOLDS_INSTANT) {
         if (julian) {
-            *out = (struct sl_footer_leaf){"TIMESTAMP WITH TIME ZONE", "silt_rebase_instant(", NULL};
+            *out = (struct sl_footer_leaf){"TIMESTAMP WITH TIME ZONE", "silt_rebase_instant(", NULL, NULL};
             return put_zone(arena, facts, &out->after, err);
         }
         return SILT_OK;
     }
     if (held == HOLDS_WALL_NS) {
-        *out = (struct sl_footer_leaf){"TIMESTAMP_NS", "silt_instant(silt_whole_us(", "))"};
+        *out = (struct sl_footer_leaf){"TIMESTAMP_NS", "silt_instant(silt_whole_us(", NULL, "))"};
         return SILT_OK;
     }
-    *out = (struct sl_footer_leaf){"TIMESTAMP", "silt_instant(", ")"};
+    *out = (struct sl_footer_leaf){"TIMESTAMP", "silt_instant(", NULL, ")"};
     if (julian) {
         out->before = "silt_rebase_wall(";
         return put_zone(arena, facts, &out->after, err);
@@ -223,22 +223,22 @@ static silt_status read_instant(struct sl_arena *arena, const struct sl_footer_f
 static void read_wall(const struct sl_footer_facts *facts, enum held held, struct sl_footer_leaf *out)
 {
     if (held == HOLDS_INSTANT) {
-        *out = (struct sl_footer_leaf){"TIMESTAMP WITH TIME ZONE", "silt_wall(", ")"};
+        *out = (struct sl_footer_leaf){"TIMESTAMP WITH TIME ZONE", "silt_wall(", NULL, ")"};
     } else if (held == HOLDS_WALL_NS) {
-        *out = (struct sl_footer_leaf){"TIMESTAMP_NS", "silt_whole_us(", ")"};
+        *out = (struct sl_footer_leaf){"TIMESTAMP_NS", "silt_whole_us(", NULL, ")"};
     } else if (held == HOLDS_DATE && dates_are_julian(facts)) {
-        *out = (struct sl_footer_leaf){"DATE", "CAST(silt_rebase_date(", ") AS TIMESTAMP)"};
+        *out = (struct sl_footer_leaf){"DATE", "CAST(silt_rebase_date(", NULL, ") AS TIMESTAMP)"};
     }
 }
 
 static void read_date(const struct sl_footer_facts *facts, enum held held, struct sl_footer_leaf *out)
 {
     if (held == HOLDS_DATE && dates_are_julian(facts)) {
-        *out = (struct sl_footer_leaf){"DATE", "silt_rebase_date(", ")"};
+        *out = (struct sl_footer_leaf){"DATE", "silt_rebase_date(", NULL, ")"};
     } else if (held == HOLDS_INT32) {
         *out = dates_are_julian(facts)
-                   ? (struct sl_footer_leaf){"INTEGER", "silt_rebase_date(DATE '1970-01-01' + ", ")"}
-                   : (struct sl_footer_leaf){"INTEGER", "(DATE '1970-01-01' + ", ")"};
+                   ? (struct sl_footer_leaf){"INTEGER", "silt_rebase_date(DATE '1970-01-01' + ", NULL, ")"}
+                   : (struct sl_footer_leaf){"INTEGER", "(DATE '1970-01-01' + ", NULL, ")"};
     }
 }
 
@@ -256,17 +256,17 @@ silt_status sl_leaf_read(struct sl_arena *arena, const struct sl_footer *footer,
     case SILT_TYPE_DATE: read_date(&footer->facts, held, out); return SILT_OK;
     case SILT_TYPE_STRING:
         if (held == HOLDS_BYTES) {
-            *out = (struct sl_footer_leaf){"BLOB", "decode(", ")"};
+            *out = (struct sl_footer_leaf){"BLOB", "decode(", NULL, ")"};
         }
         return SILT_OK;
     case SILT_TYPE_BINARY:
         if (held == HOLDS_TEXT) {
-            *out = (struct sl_footer_leaf){"VARCHAR", "encode(", ")"};
+            *out = (struct sl_footer_leaf){"VARCHAR", "encode(", NULL, ")"};
         }
         return SILT_OK;
     case SILT_TYPE_VOID:
         /* Whatever is there, the column has no values. */
-        *out = (struct sl_footer_leaf){"VARCHAR", "CASE WHEN false THEN length(", ") END"};
+        *out = (struct sl_footer_leaf){"VARCHAR", "CASE WHEN false THEN length(", NULL, ") END"};
         return SILT_OK;
     default: return SILT_OK;
     }

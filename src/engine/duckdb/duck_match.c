@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "duck_leaf.h"
+#include "duck_variant.h"
 
 /* Where in the wanted schema: for messages. */
 struct place {
@@ -151,8 +152,8 @@ static silt_status check_value(const struct check *check, const struct place *pl
                                const struct silt_type *wanted)
 {
     switch (wanted->kind) {
-    case SILT_TYPE_VOID:
-    case SILT_TYPE_VARIANT: return SILT_OK;
+    case SILT_TYPE_VOID: return SILT_OK;
+    case SILT_TYPE_VARIANT: return sl_variant_fits(node) ? SILT_OK : fail_type(check, place, node, wanted);
     case SILT_TYPE_STRUCT: return check_struct(check, place, node, wanted);
     case SILT_TYPE_ARRAY: return check_list(check, place, node, wanted);
     case SILT_TYPE_MAP: return check_map(check, place, node, wanted);
@@ -180,5 +181,6 @@ silt_status sl_footer_read_leaf(struct sl_arena *arena, const struct sl_footer *
                                 const struct sl_footer_node *node, const struct silt_type *wanted,
                                 struct sl_footer_leaf *out, silt_error *err)
 {
-    return sl_leaf_read(arena, footer, node, wanted, out, err);
+    return wanted->kind == SILT_TYPE_VARIANT ? sl_variant_read_node(arena, node, out, err)
+                                             : sl_leaf_read(arena, footer, node, wanted, out, err);
 }

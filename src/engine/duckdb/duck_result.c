@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/arrow.h"
 #include "base/error.h"
+#include "duck_variant.h"
 
 const silt_call *sl_duck_reader_call(const struct sl_duck_reader *reader)
 {
@@ -34,7 +35,9 @@ silt_status sl_duck_reader_open(struct sl_dataplane *dp, const silt_call *call, 
     *out = (struct sl_duck_reader){0};
     SL_TRY(sl_duck_connect(dp, &out->conn, err));
     keep_call(out, call);
-    const silt_status status = sl_duck_run(&out->conn, call, run, &out->result, err);
+    struct sl_duck_run handed_out = *run;
+    handed_out.hands_out = true;
+    const silt_status status = sl_duck_run(&out->conn, call, &handed_out, &out->result, err);
     if (status != SILT_OK) {
         sl_duck_reader_close(out);
         return status;
@@ -110,6 +113,9 @@ silt_status sl_duck_reader_schema(struct sl_duck_reader *reader, struct ArrowSch
         status = fail_arrow(reader, data, err);
     } else {
         name_utc(out);
+        for (idx_t i = 0; i < n && (int64_t)i < out->n_children; i++) {
+            sl_variant_name_extension(out->children[i], types[i]);
+        }
     }
     for (idx_t i = 0; i < n; i++) {
         duckdb_destroy_logical_type(&types[i]);

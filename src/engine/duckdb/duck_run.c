@@ -7,6 +7,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "duck_variant.h"
 
 #define IDLE_US 50
 #define PROGRESS_PERIOD_US 100000
@@ -117,6 +118,9 @@ silt_status sl_duck_run(struct sl_duck_conn *conn, const silt_call *call, const 
     }
     if (status == SILT_OK) {
         status = sl_duck_prepare(conn, run->sql, &stmt, err);
+    }
+    if (status == SILT_OK && run->hands_out) {
+        status = sl_variant_hand_out(conn, run->sql, &stmt, err);
     }
     if (status == SILT_OK) {
         status = sl_duck_bind(conn, stmt, run->params, err);

@@ -58,6 +58,7 @@ const char *sl_duck_type_name(silt_type_kind kind)
         [SILT_TYPE_DATE] = "DATE",
         [SILT_TYPE_TIMESTAMP] = "TIMESTAMP WITH TIME ZONE",
         [SILT_TYPE_TIMESTAMP_NTZ] = "TIMESTAMP",
+        [SILT_TYPE_VARIANT] = "VARIANT",
     };
     return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
 }
@@ -96,11 +97,11 @@ silt_status sl_duck_put_type(struct sl_buf *sql, const struct silt_type *type, s
     default: break;
     }
     const char *name = sl_duck_type_name(type->kind);
-    if (name != NULL) {
-        sl_buf_put_c(sql, name);
-        return SILT_OK;
+    if (name == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a type has no name in DuckDB");
     }
-    return sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE", "columns of type variant are not supported");
+    sl_buf_put_c(sql, name);
+    return SILT_OK;
 }
 
 static bool cell_is_null(duckdb_vector vector, idx_t row)

@@ -214,6 +214,10 @@ static silt_status put_value(struct sl_buf *sql, const struct sl_duck_part *part
     if (part->leaf.before != NULL || part->leaf.after != NULL) {
         sl_buf_put_c(sql, part->leaf.before != NULL ? part->leaf.before : "");
         sl_buf_put_str(sql, value);
+        if (part->leaf.between != NULL) {
+            sl_buf_put_c(sql, part->leaf.between);
+            sl_buf_put_str(sql, value);
+        }
         sl_buf_put_c(sql, part->leaf.after != NULL ? part->leaf.after : "");
         return SILT_OK;
     }

@@ -21,7 +21,7 @@ static struct sl_variant_value read(struct sl_str bytes)
 static void check_fails(struct sl_str metadata, struct sl_str value, silt_status expected)
 {
     silt_error err = SILT_ERROR_INIT;
-    assert_int_equal(sl_variant_check(metadata, value, &err), expected);
+    assert_int_equal(sl_variant_check(metadata, value, NULL, &err), expected);
 }
 
 static void primitives_are_read_with_their_width(void **state)
@@ -144,7 +144,7 @@ static void unknown_primitives_are_named(void **state)
 {
     silt_error err = SILT_ERROR_INIT;
     (void)state;
-    assert_int_equal(sl_variant_check(NO_NAMES, BYTES(0x54, 0), &err), SILT_EUNSUPPORTED);
+    assert_int_equal(sl_variant_check(NO_NAMES, BYTES(0x54, 0), NULL, &err), SILT_EUNSUPPORTED);
     assert_non_null(strstr(err.message, "21"));
 }
 

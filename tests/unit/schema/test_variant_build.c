@@ -133,7 +133,7 @@ static void many_and_long_members_get_wide_counts_and_offsets(void **state)
     assert_int_equal(array.n, 400);
     assert_int_equal(array.offset_size, 3);
     assert_int_equal(array.len, out->len);
-    assert_int_equal(sl_variant_check(NAMES, sl_buf_view(out), &err), SILT_OK);
+    assert_int_equal(sl_variant_check(NAMES, sl_buf_view(out), NULL, &err), SILT_OK);
 }
 
 static void empty_containers_are_closed(void **state)
