@@ -18,4 +18,10 @@ const char *sl_compare_text(silt_compare_op op);
 /* The truth of "x op y" for values whose order is known; NULL_SAFE_EQ is EQ here. */
 bool sl_compare_holds(silt_compare_op op, int order);
 
+/* Does a cast between these read the wall clock of some zone? */
+bool sl_cast_needs_zone(silt_type_kind from, silt_type_kind to);
+
+/* The sum or difference of two integers in the wider of their types; false on an overflow, and for other kinds. */
+bool sl_integer_sum(const silt_value *a, const silt_value *b, bool subtract, silt_value *out);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "base/alloc.h"
 #include "expr/compare.h"
 #include "expr/like.h"
 
@@ -98,7 +99,45 @@ static enum sl_truth truth_of(bool holds)
     return holds ? SL_TRUE : SL_FALSE;
 }
 
-/* The value of an operand; false when it is not known. */
+static bool is_zoned_with(silt_type_kind a, silt_type_kind b)
+{
+    return a == SILT_TYPE_TIMESTAMP && (b == SILT_TYPE_DATE || b == SILT_TYPE_TIMESTAMP_NTZ || b == SILT_TYPE_STRING);
+}
+
+bool sl_cast_needs_zone(silt_type_kind from, silt_type_kind to)
+{
+    return is_zoned_with(from, to) || is_zoned_with(to, from);
+}
+
+bool sl_integer_sum(const silt_value *a, const silt_value *b, bool subtract, silt_value *out)
+{
+    const silt_type_kind kind = a->kind > b->kind ? a->kind : b->kind; /* kinds are in the order of their width */
+    int64_t sum = 0;
+    if (!sl_kind_is_integer(a->kind) || !sl_kind_is_integer(b->kind) || (subtract && b->as.i64 == INT64_MIN) ||
+        !sl_add_i64(a->as.i64, subtract ? -b->as.i64 : b->as.i64, &sum)) {
+        return false;
+    }
+    *out = sl_value_i64(kind, sum);
+    return sl_int_fits(kind, sum);
+}
+
+static bool eval_value(const struct row *row, const struct sl_expr_node *node, silt_value *out);
+
+static bool eval_sum(const struct row *row, const struct sl_expr_node *node, silt_value *out)
+{
+    silt_value a;
+    silt_value b;
+    if (!eval_value(row, node->args[0], &a) || !eval_value(row, node->args[1], &b)) {
+        return false;
+    }
+    if (a.is_null || b.is_null) {
+        *out = sl_value_null(node->type != NULL ? node->type->kind : SILT_TYPE_VOID);
+        return true;
+    }
+    return sl_integer_sum(&a, &b, node->kind == SL_EXPR_SUBTRACT, out);
+}
+
+/* The value of an operand; false when it is not known. A cast between an instant and a wall clock hangs on the session's zone. */
 static bool eval_value(const struct row *row, const struct sl_expr_node *node, silt_value *out)
 {
     silt_value inner;
@@ -106,7 +145,11 @@ static bool eval_value(const struct row *row, const struct sl_expr_node *node, s
     case SL_EXPR_LITERAL: *out = node->value; return true;
     case SL_EXPR_COLUMN: return row->lookup(row->ctx, node->path, node->path_len, out);
     case SL_EXPR_CAST:
-        return eval_value(row, node->args[0], &inner) && sl_value_cast(row->scratch, &inner, node->type, out);
+        return eval_value(row, node->args[0], &inner) &&
+               (inner.is_null || !sl_cast_needs_zone(inner.kind, node->type->kind)) &&
+               sl_value_cast(row->scratch, &inner, node->type, out);
+    case SL_EXPR_ADD:
+    case SL_EXPR_SUBTRACT: return eval_sum(row, node, out);
     default: break;
     }
     const enum sl_truth truth = eval_node(row, node);

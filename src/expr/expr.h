@@ -28,7 +28,9 @@ enum sl_expr_kind {
     SL_EXPR_IN,      /* args[0] in args[1..] */
     SL_EXPR_BETWEEN, /* args[0] between args[1] and args[2] */
     SL_EXPR_LIKE,    /* args[0] like args[1] (pattern literal, '\' escapes) */
-    SL_EXPR_CAST     /* args[0] as type */
+    SL_EXPR_CAST,    /* args[0] as type */
+    SL_EXPR_ADD,     /* args[0] + args[1]; an overflow of the result's type is an error where rows are */
+    SL_EXPR_SUBTRACT /* args[0] - args[1] */
 };
 
 struct sl_expr_node {
@@ -37,7 +39,7 @@ struct sl_expr_node {
     silt_value value;          /* LITERAL */
     const struct sl_str *path; /* COLUMN: names from the top */
     size_t path_len;
-    const struct silt_type *type; /* CAST target; COLUMN: its type if resolved, else NULL */
+    const struct silt_type *type; /* CAST target; COLUMN, ADD, SUBTRACT: its type if resolved and known, else NULL */
     const struct sl_expr_node *const *args;
     size_t n_args;
     size_t position; /* byte offset in the parsed text */

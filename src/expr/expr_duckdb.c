@@ -74,7 +74,8 @@ static const struct silt_type *type_of(const struct sl_expr_node *node, struct s
             .kind = node->value.kind, .precision = node->value.precision, .scale = node->value.scale};
         return space;
     }
-    if (node->kind == SL_EXPR_COLUMN || node->kind == SL_EXPR_CAST) {
+    if (node->kind == SL_EXPR_COLUMN || node->kind == SL_EXPR_CAST || node->kind == SL_EXPR_ADD ||
+        node->kind == SL_EXPR_SUBTRACT) {
         return node->type;
     }
     *space = (struct silt_type){.kind = SILT_TYPE_BOOLEAN};
@@ -140,6 +141,16 @@ static silt_status print_cast(const struct printer *p, const struct sl_expr_node
     return SILT_OK;
 }
 
+/* Both give the wider type of two integers and fail when it overflows. Other sums have types of their own in each. */
+static silt_status print_sum(const struct printer *p, const struct sl_expr_node *node)
+{
+    if (node->type == NULL) {
+        return sl_fail(p->err, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_EXPRESSION",
+                       "'%c' of anything but integers is not supported", node->kind == SL_EXPR_ADD ? '+' : '-');
+    }
+    return print_wrapped(p, "(", node->args, 2, node->kind == SL_EXPR_ADD ? " + " : " - ");
+}
+
 /* Every compound comes in parentheses of its own. */
 static silt_status print_node(const struct printer *p, const struct sl_expr_node *node)
 {
@@ -172,6 +183,8 @@ static silt_status print_node(const struct printer *p, const struct sl_expr_node
         put(p, " ESCAPE '\\')");
         return SILT_OK;
     case SL_EXPR_CAST: return print_cast(p, node);
+    case SL_EXPR_ADD:
+    case SL_EXPR_SUBTRACT: return print_sum(p, node);
     }
     return sl_fail(p->err, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_EXPRESSION", "an expression of an unknown kind");
 }

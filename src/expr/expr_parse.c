@@ -1,5 +1,5 @@
 /*
- * The operators of Spark's predicates: comparisons, IN, BETWEEN, LIKE, IS, NOT, AND, OR, by recursive descent.
+ * The operators of Spark's predicates: + and -, comparisons, IN, BETWEEN, LIKE, IS, NOT, AND, OR, by recursive descent.
  *
  * Called through silt_expr_parse. What does not fit is SILT_ESYNTAX with the position. Chains of AND and OR are loops, everything
  * that nests is limited to SL_EXPR_MAX_DEPTH. One owner.
@@ -48,19 +48,39 @@ static silt_status make_compare(struct sl_parser *p, silt_compare_op op, size_t 
     return SILT_OK;
 }
 
-/* value (op value)*, from the left */
-static silt_status parse_comparison(struct sl_parser *p, struct sl_expr_node **out)
+/* value ((+ | -) value)*, from the left */
+static silt_status parse_sum(struct sl_parser *p, struct sl_expr_node **out)
 {
-    silt_compare_op op = SILT_COMPARE_EQ;
     unsigned levels = 0;
     SL_TRY(sl_parser_value(p, out));
-    while (at_comparison(p, &op)) {
+    while (sl_parser_at_symbol(p, "+") || sl_parser_at_symbol(p, "-")) {
+        const enum sl_expr_kind kind = sl_parser_at_symbol(p, "+") ? SL_EXPR_ADD : SL_EXPR_SUBTRACT;
         const size_t position = p->lexer.token.begin;
         struct sl_expr_node *right = NULL;
         levels++;
         SL_TRY(sl_parser_enter(p));
         SL_TRY(sl_parser_advance(p));
         SL_TRY(sl_parser_value(p, &right));
+        const struct sl_expr_node *const args[2] = {*out, right};
+        SL_TRY(sl_parser_make(p, kind, position, args, 2, out));
+    }
+    p->depth -= levels;
+    return SILT_OK;
+}
+
+/* sum (op sum)*, from the left */
+static silt_status parse_comparison(struct sl_parser *p, struct sl_expr_node **out)
+{
+    silt_compare_op op = SILT_COMPARE_EQ;
+    unsigned levels = 0;
+    SL_TRY(parse_sum(p, out));
+    while (at_comparison(p, &op)) {
+        const size_t position = p->lexer.token.begin;
+        struct sl_expr_node *right = NULL;
+        levels++;
+        SL_TRY(sl_parser_enter(p));
+        SL_TRY(sl_parser_advance(p));
+        SL_TRY(parse_sum(p, &right));
         SL_TRY(make_compare(p, op, position, *out, right, out));
     }
     p->depth -= levels;

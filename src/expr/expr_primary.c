@@ -1,7 +1,7 @@
 /*
  * The operands of Spark's expressions: literals, columns, casts, parentheses; and the parser's helpers.
  *
- * Called by expr_parse.c. What the subset does not have (functions, arithmetic, CASE, subqueries) is refused by name with
+ * Called by expr_parse.c. What the subset does not have (most functions and operators, CASE, subqueries) is refused by name with
  * SILT_EUNSUPPORTED and its position. One owner.
  */
 #include "base/error.h"
@@ -154,6 +154,49 @@ static silt_status parse_cast(struct sl_parser *p, struct sl_expr_node **out)
     return SILT_OK;
 }
 
+/* The pattern of LIKE that matches what begins with the text. */
+static bool prefix_pattern(struct sl_arena *arena, struct sl_str text, struct sl_str *out)
+{
+    char *pattern = sl_arena_alloc(arena, text.len * 2 + 2);
+    size_t len = 0;
+    if (pattern == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '%' || text.ptr[i] == '_' || text.ptr[i] == '\\') {
+            pattern[len++] = '\\';
+        }
+        pattern[len++] = text.ptr[i];
+    }
+    pattern[len++] = '%';
+    *out = sl_str_make(pattern, len);
+    return true;
+}
+
+/* startswith(value, 'text'), after the name: the same as value LIKE 'text%'. */
+static silt_status parse_starts_with(struct sl_parser *p, size_t position, struct sl_expr_node **out)
+{
+    struct sl_expr_node *value = NULL;
+    struct sl_expr_node *literal = NULL;
+    struct sl_str pattern = {0};
+    SL_TRY(sl_parser_expect_symbol(p, "(", "'('"));
+    SL_TRY(sl_parser_or(p, &value));
+    SL_TRY(sl_parser_expect_symbol(p, ",", "','"));
+    const struct sl_token token = p->lexer.token;
+    if (token.kind != SL_TOKEN_STRING) {
+        return sl_parser_refuse(p, SL_STR("startswith with a prefix that is no literal"), token.begin);
+    }
+    if (!prefix_pattern(p->arena, token.text, &pattern)) {
+        return sl_fail_nomem(p->err);
+    }
+    SL_TRY(sl_parser_advance(p));
+    SL_TRY(sl_parser_expect_symbol(p, ")", "')'"));
+    const silt_value text = sl_value_bytes(SILT_TYPE_STRING, pattern);
+    SL_TRY(sl_parser_make_literal(p, token.begin, &text, &literal));
+    const struct sl_expr_node *const args[2] = {value, literal};
+    return sl_parser_make(p, SL_EXPR_LIKE, position, args, 2, out);
+}
+
 static silt_status parse_column(struct sl_parser *p, struct sl_expr_node **out)
 {
     struct sl_str names[SL_SCHEMA_MAX_DEPTH];
@@ -175,7 +218,10 @@ static silt_status parse_column(struct sl_parser *p, struct sl_expr_node **out)
         SL_TRY(sl_parser_advance(p));
     }
     if (sl_parser_at_symbol(p, "(")) {
-        return sl_parser_refuse(p, sl_str_sub(p->lexer.input, position, p->lexer.token.end), position);
+        const bool starts_with = n == 1 && (sl_str_eq_nocase(names[0], SL_STR("startswith")) ||
+                                            sl_str_eq_nocase(names[0], SL_STR("starts_with")));
+        return starts_with ? parse_starts_with(p, position, out)
+                           : sl_parser_refuse(p, sl_str_sub(p->lexer.input, position, p->lexer.token.end), position);
     }
     if (sl_parser_at_symbol(p, "[")) {
         return sl_parser_refuse(p, SL_STR("[]"), p->lexer.token.begin);
@@ -283,7 +329,7 @@ silt_status sl_parser_value(struct sl_parser *p, struct sl_expr_node **out)
         SL_TRY(sl_parser_make(p, SL_EXPR_CAST, position, args, 1, out));
         (*out)->type = type;
     }
-    static const char *const arithmetic[] = {"+", "-", "*", "/", "%", "||", "&", "|", "^", "->", "[", "~", ":"};
+    static const char *const arithmetic[] = {"*", "/", "%", "||", "&", "|", "^", "->", "[", "~", ":"};
     for (size_t i = 0; i < sizeof arithmetic / sizeof arithmetic[0]; i++) {
         if (sl_parser_at_symbol(p, arithmetic[i])) {
             return sl_parser_refuse(p, p->lexer.token.text, p->lexer.token.begin);

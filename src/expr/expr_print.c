@@ -76,6 +76,8 @@ void sl_expr_print(struct sl_buf *out, const struct sl_expr_node *node)
         print_list(out, node->args + 1, 2, " AND ");
         break;
     case SL_EXPR_LIKE: print_list(out, node->args, 2, " LIKE "); break;
+    case SL_EXPR_ADD: print_list(out, node->args, 2, " + "); break;
+    case SL_EXPR_SUBTRACT: print_list(out, node->args, 2, " - "); break;
     case SL_EXPR_CAST:
         sl_buf_put_c(out, "CAST(");
         sl_expr_print(out, node->args[0]);

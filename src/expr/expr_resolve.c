@@ -198,7 +198,9 @@ static const struct silt_type *operand_type(const struct sl_expr_node *node)
     switch (node->kind) {
     case SL_EXPR_LITERAL: return NULL;
     case SL_EXPR_COLUMN:
-    case SL_EXPR_CAST: return node->type;
+    case SL_EXPR_CAST:
+    case SL_EXPR_ADD:
+    case SL_EXPR_SUBTRACT: return node->type;
     default: return &boolean;
     }
 }
@@ -237,6 +239,25 @@ static silt_status text_of(struct resolver *r, const struct sl_expr_node **arg)
     return SILT_OK;
 }
 
+/* Integers give the wider of both. Of other sums the type is left open: nothing is cast to it. */
+static const struct silt_type *sum_type(const struct sl_expr_node *const *args)
+{
+    static const struct silt_type types[] = {
+        {.kind = SILT_TYPE_BYTE}, {.kind = SILT_TYPE_SHORT}, {.kind = SILT_TYPE_INTEGER}, {.kind = SILT_TYPE_LONG}};
+    silt_type_kind widest = SILT_TYPE_BYTE;
+    for (size_t i = 0; i < 2; i++) {
+        const struct silt_type *type = operand_type(args[i]);
+        const silt_type_kind kind = args[i]->kind == SL_EXPR_LITERAL ? args[i]->value.kind
+                                    : type != NULL                   ? type->kind
+                                                                     : SILT_TYPE_VOID;
+        if (!sl_kind_is_integer(kind)) {
+            return NULL;
+        }
+        widest = kind > widest ? kind : widest;
+    }
+    return &types[widest - SILT_TYPE_BYTE];
+}
+
 static silt_status resolve_node(struct resolver *r, const struct sl_expr_node *src, unsigned depth,
                                 const struct sl_expr_node **out)
 {
@@ -260,6 +281,8 @@ static silt_status resolve_node(struct resolver *r, const struct sl_expr_node *s
     case SL_EXPR_IN:
     case SL_EXPR_BETWEEN: return adapt_operands(r, args, src->n_args);
     case SL_EXPR_LIKE: return text_of(r, &args[0]);
+    case SL_EXPR_ADD:
+    case SL_EXPR_SUBTRACT: node->type = sum_type(args); return SILT_OK;
     case SL_EXPR_CAST:
         if (args[0]->kind == SL_EXPR_LITERAL) {
             silt_value value;

@@ -11,8 +11,13 @@
  */
 #include <math.h>
 
+#include "base/alloc.h"
+#include "base/time.h"
 #include "expr/compare.h"
 #include "expr/like.h"
+
+/* The widest offset of a zone: 18 hours. */
+#define ZONE_US (INT64_C(18) * 3600 * 1000000)
 
 enum outcome {
     CAN_TRUE = 1,
@@ -84,13 +89,48 @@ static struct extent extent_of_column(const struct file *file, const struct sl_e
     return e;
 }
 
-/* Casts that keep the order of all values and never fail for one between two that do not. */
+/*
+ * Casts that keep the order of all values and never fail for one between two that do not. Integers become floating-point numbers by
+ * rounding, in which every engine agrees; decimals do not.
+ */
 static bool is_monotone(silt_type_kind from, silt_type_kind to)
 {
-    const bool from_integer = from >= SILT_TYPE_BYTE && from <= SILT_TYPE_LONG;
-    const bool to_integer = to >= SILT_TYPE_BYTE && to <= SILT_TYPE_LONG;
-    return from == to || (from_integer && (to_integer || to == SILT_TYPE_DECIMAL)) ||
-           (from == SILT_TYPE_DATE && (to == SILT_TYPE_TIMESTAMP || to == SILT_TYPE_TIMESTAMP_NTZ));
+    const bool to_number = sl_kind_is_integer(to) || to == SILT_TYPE_DECIMAL || is_floating(to);
+    return from == to || (sl_kind_is_integer(from) && to_number) ||
+           (from == SILT_TYPE_FLOAT && to == SILT_TYPE_DOUBLE) ||
+           (from == SILT_TYPE_DATE && to == SILT_TYPE_TIMESTAMP_NTZ);
+}
+
+/*
+ * Between instants and wall clocks, and from either to the day that it is in. A zone that is not known moves a value by at most
+ * ZONE_US, so that the bound moves as far.
+ */
+static bool cast_time_bound(const silt_value *bound, silt_type_kind to, bool is_max, silt_value *out)
+{
+    const bool needs_zone = sl_cast_needs_zone(bound->kind, to);
+    int64_t us = bound->as.i64;
+    if (bound->kind == SILT_TYPE_DATE && !sl_mul_i64(us, SL_US_PER_DAY, &us)) {
+        return false;
+    }
+    if (needs_zone && !sl_add_i64(us, is_max ? ZONE_US : -ZONE_US, &us)) {
+        return false;
+    }
+    *out = sl_value_i64(to, to == SILT_TYPE_DATE ? sl_floor_div(us, SL_US_PER_DAY) : us);
+    return true;
+}
+
+static bool is_time(silt_type_kind kind)
+{
+    return kind == SILT_TYPE_DATE || kind == SILT_TYPE_TIMESTAMP || kind == SILT_TYPE_TIMESTAMP_NTZ;
+}
+
+static bool cast_bound(const struct file *file, const silt_value *bound, const struct silt_type *type, bool is_max,
+                       silt_value *out)
+{
+    if (is_time(bound->kind) && is_time(type->kind)) {
+        return cast_time_bound(bound, type->kind, is_max, out);
+    }
+    return is_monotone(bound->kind, type->kind) && sl_value_cast(file->scratch, bound, type, out);
 }
 
 static struct extent extent_of(const struct file *file, const struct sl_expr_node *node);
@@ -101,13 +141,28 @@ static struct extent extent_of_cast(const struct file *file, const struct sl_exp
     struct extent e = extent_unknown();
     e.can_null = inner.can_null;
     e.can_value = inner.can_value;
-    if (inner.has_min && is_monotone(inner.min.kind, node->type->kind)) {
-        e.has_min = sl_value_cast(file->scratch, &inner.min, node->type, &e.min);
+    e.has_min = inner.has_min && cast_bound(file, &inner.min, node->type, false, &e.min);
+    e.has_max = inner.has_max && cast_bound(file, &inner.max, node->type, true, &e.max);
+    e.maybe_nan = is_floating(node->type->kind) && !(e.has_min && sl_kind_is_integer(inner.min.kind)) &&
+                  !(e.has_max && sl_kind_is_integer(inner.max.kind));
+    return e;
+}
+
+/* A sum moves as its parts do, as long as none overflows its type: for that all four bounds are needed. */
+static struct extent extent_of_sum(const struct file *file, const struct sl_expr_node *node)
+{
+    const bool subtract = node->kind == SL_EXPR_SUBTRACT;
+    const struct extent a = extent_of(file, node->args[0]);
+    const struct extent b = extent_of(file, node->args[1]);
+    struct extent e = extent_unknown();
+    e.can_null = a.can_null || b.can_null;
+    e.can_value = a.can_value && b.can_value;
+    if (a.has_min && a.has_max && b.has_min && b.has_max &&
+        sl_integer_sum(&a.min, subtract ? &b.max : &b.min, subtract, &e.min) &&
+        sl_integer_sum(&a.max, subtract ? &b.min : &b.max, subtract, &e.max)) {
+        e.has_min = e.has_max = true;
+        e.maybe_nan = false;
     }
-    if (inner.has_max && is_monotone(inner.max.kind, node->type->kind)) {
-        e.has_max = sl_value_cast(file->scratch, &inner.max, node->type, &e.max);
-    }
-    e.maybe_nan = is_floating(node->type->kind);
     return e;
 }
 
@@ -117,6 +172,8 @@ static struct extent extent_of(const struct file *file, const struct sl_expr_nod
     case SL_EXPR_LITERAL: return extent_of_value(&node->value);
     case SL_EXPR_COLUMN: return extent_of_column(file, node);
     case SL_EXPR_CAST: return extent_of_cast(file, node);
+    case SL_EXPR_ADD:
+    case SL_EXPR_SUBTRACT: return extent_of_sum(file, node);
     default: break;
     }
     const unsigned set = may_be(file, node);

@@ -5,7 +5,8 @@
 
 #include "expr/eval.h"
 
-/* Columns: i = 5, n = NULL (int), s = 'abc', t = true, d = NaN; all others are unknown. */
+/* Columns: i = 5, n = NULL (int), s = 'abc', t = true, d = NaN, y = 2020-01-01, z = the epoch; all others are
+ * unknown. */
 static bool lookup(void *ctx, const struct sl_str *path, size_t path_len, silt_value *out)
 {
     struct model *m = ctx;
@@ -18,6 +19,8 @@ static bool lookup(void *ctx, const struct sl_str *path, size_t path_len, silt_v
     case 's': *out = sl_value_bytes(SILT_TYPE_STRING, SL_STR("abc")); return true;
     case 't': *out = sl_value_bool(true); return true;
     case 'd': *out = model_value(m, "double", "NaN"); return true;
+    case 'y': *out = model_value(m, "date", "2020-01-01"); return true;
+    case 'z': *out = sl_value_i64(SILT_TYPE_TIMESTAMP, 0); return true;
     default: return false;
     }
 }
@@ -62,6 +65,10 @@ static void what_is_true_is_true(void **state)
                                         "CAST(i AS STRING) = '5'",
                                         "(n = 1) IS NULL",
                                         "t <=> true",
+                                        "i + 1 = 6",
+                                        "10 - i = 5",
+                                        "i + n IS NULL",
+                                        "CAST(y AS TIMESTAMP_NTZ) = TIMESTAMP_NTZ '2020-01-01 00:00:00'",
                                         "i NOT BETWEEN 6 AND n OR t",
                                         NULL};
     check(*state, SL_TRUE, texts);
@@ -134,9 +141,23 @@ static void near_numbers_of_mixed_kinds_are_left_open(void **state)
     check(m, SL_TRUE, clear);
 }
 
+/* The zone of the session decides, and it is not known here. */
+static void casts_between_instants_and_clocks_are_open(void **state)
+{
+    static const char *const texts[] = {"CAST(y AS TIMESTAMP) = TIMESTAMP '2020-01-01 00:00:00Z'",
+                                        "CAST(z AS DATE) = DATE '1970-01-01'",
+                                        "CAST(z AS TIMESTAMP_NTZ) = TIMESTAMP_NTZ '1970-01-01 00:00:00'",
+                                        "CAST(z AS STRING) = '1970-01-01 00:00:00'",
+                                        "i + 2147483647 > 0",
+                                        "i + 0.5 > 0",
+                                        NULL};
+    check(*state, SL_UNKNOWN, texts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        MODEL_TEST(casts_between_instants_and_clocks_are_open),
         MODEL_TEST(what_is_true_is_true),
         MODEL_TEST(what_is_false_is_false),
         MODEL_TEST(what_is_null_is_null),

@@ -28,6 +28,9 @@ static void predicates_are_fully_parenthesised(void **state)
     check(m, "id in (1, null)", "(\"id\" IN (CAST('1' AS INTEGER), CAST(NULL AS INTEGER)))");
     check(m, "id between 1 and 2", "(\"id\" BETWEEN CAST('1' AS INTEGER) AND CAST('2' AS INTEGER))");
     check(m, "s like 'a\\%%'", "(\"s\" LIKE 'a\\%%' ESCAPE '\\')");
+    check(m, "id + 1 > 5", "((\"id\" + CAST('1' AS INTEGER)) > CAST('5' AS INTEGER))");
+    check(m, "id - 5000000000 = id", "((\"id\" - CAST('5000000000' AS BIGINT)) = \"id\")");
+    check(m, "starts_with(s, 'a_')", "(\"s\" LIKE 'a\\_%' ESCAPE '\\')");
     check(m, "ts > '2020-01-01'", "(\"ts\" > CAST('2020-01-01 00:00:00+00' AS TIMESTAMPTZ))");
 }
 
@@ -45,8 +48,14 @@ static void casts_give_what_spark_gives_or_are_refused(void **state)
     check(m, "CAST(d AS INT) = 1", "(CAST(trunc(\"d\") AS INTEGER) = CAST('1' AS INTEGER))");
     check(m, "CAST(day AS STRING) = '2020-01-01'", "(CAST(\"day\" AS VARCHAR) = '2020-01-01')");
     check(m, "CAST(s AS DATE) = '2020-01-01'", "(CAST(\"s\" AS DATE) = CAST('2020-01-01' AS DATE))");
-    static const char *const refused[] = {"CAST(d AS STRING) = 'x'", "CAST(ts AS STRING) = 'x'", "CAST(s AS INT) = 1",
-                                          "CAST(d AS DECIMAL(5,2)) = 1", "CAST(st AS STRING) = 'x'"};
+    static const char *const refused[] = {"CAST(d AS STRING) = 'x'",
+                                          "CAST(ts AS STRING) = 'x'",
+                                          "CAST(s AS INT) = 1",
+                                          "CAST(d AS DECIMAL(5,2)) = 1",
+                                          "CAST(st AS STRING) = 'x'",
+                                          "d + 1 > 2",
+                                          "dec - 1 > 2",
+                                          "day + 1 > '2020-01-01'"};
     silt_schema *schema = model_schema(m, COLUMNS);
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         silt_expr *expr = model_expr(m, refused[i], schema);

@@ -72,6 +72,28 @@ static void predicates_are_read(void **state)
     check(m, "a LIKE 'x!%y\\\\' ESCAPE '!'", "a LIKE 'x\\\\%y\\\\\\\\'");
 }
 
+static void sums_stand_below_comparisons(void **state)
+{
+    struct model *m = *state;
+    check(m, "a + 1 > 2", "(a + 1) > 2");
+    check(m, "a+1-b<=-2", "((a + 1) - b) <= -2");
+    check(m, "2 = a - -5", "2 = (a - -5)");
+    check(m, "a - 5 BETWEEN 1 AND 1 + 1", "(a - 5) BETWEEN 1 AND (1 + 1)");
+    check(m, "a + 1 IN (b - 1) AND c", "((a + 1) IN ((b - 1))) AND c");
+    check(m, "a - (b - 1) = 0", "(a - (b - 1)) = 0");
+    fails(m, "a + = 1", SILT_ESYNTAX, 4);
+    fails(m, "a +", SILT_ESYNTAX, 3);
+}
+
+static void a_prefix_is_a_pattern(void **state)
+{
+    struct model *m = *state;
+    check(m, "startswith(a, 'x')", "a LIKE 'x%'");
+    check(m, "STARTS_WITH(s.a, '5%_\\\\')", "s.a LIKE '5\\\\%\\\\_\\\\\\\\%'");
+    check(m, "NOT startswith(a, '')", "NOT (a LIKE '%')");
+    check(m, "startswith = 1", "startswith = 1");
+}
+
 static void names_are_paths(void **state)
 {
     struct model *m = *state;
@@ -158,7 +180,9 @@ static void what_is_not_supported_is_named(void **state)
 {
     struct model *m = *state;
     fails(m, "upper(a) = 'X'", SILT_EUNSUPPORTED, 0);
-    fails(m, "a + 1 = 2", SILT_EUNSUPPORTED, 2);
+    fails(m, "a * 1 = 2", SILT_EUNSUPPORTED, 2);
+    fails(m, "startswith(a, b)", SILT_EUNSUPPORTED, 14);
+    fails(m, "s.startswith(a, 'b')", SILT_EUNSUPPORTED, 0);
     fails(m, "-a = 2", SILT_EUNSUPPORTED, 0);
     fails(m, "CASE WHEN a THEN b END", SILT_EUNSUPPORTED, 0);
     fails(m, "a IN (SELECT 1)", SILT_EUNSUPPORTED, 6);
@@ -244,6 +268,8 @@ static void running_out_of_memory_is_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        MODEL_TEST(sums_stand_below_comparisons),
+        MODEL_TEST(a_prefix_is_a_pattern),
         MODEL_TEST(comparisons_are_read),
         MODEL_TEST(logic_has_the_precedence_of_sql),
         MODEL_TEST(predicates_are_read),

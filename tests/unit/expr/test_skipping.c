@@ -176,12 +176,83 @@ static void rounding_engines_keep_their_rows(void **state)
     check(*state, false, dropped);
 }
 
+/* Bounds of i: 4..6; of b: 100..120, a byte; of t: an instant of noon; of w: the same on the clock; of y: the day of it. */
+static bool typed_lookup(void *ctx, const struct sl_str *path, size_t path_len, struct sl_bounds *out)
+{
+    const int64_t noon = INT64_C(1577880000000000); /* 2020-01-01T12:00:00 */
+    const char name = path[0].ptr[0];
+    (void)ctx;
+    (void)path_len;
+    *out = (struct sl_bounds){.has_min = true, .has_max = true, .has_null_count = true};
+    out->min = name == 'i'   ? sl_value_i64(SILT_TYPE_INTEGER, 4)
+               : name == 'b' ? sl_value_i64(SILT_TYPE_BYTE, 100)
+               : name == 't' ? sl_value_i64(SILT_TYPE_TIMESTAMP, noon)
+               : name == 'w' ? sl_value_i64(SILT_TYPE_TIMESTAMP_NTZ, noon)
+               : name == 'y' ? sl_value_i64(SILT_TYPE_DATE, 18262)
+                             : sl_value_i64(SILT_TYPE_LONG, INT64_MAX - 1);
+    out->max = out->min;
+    out->max.as.i64 += name == 'i' ? 2 : name == 'b' ? 20 : 0;
+    return true;
+}
+
+static void check_typed(struct model *m, bool expected, const char *const *texts)
+{
+    silt_schema *schema = model_schema(m, "i int, b tinyint, t timestamp, w timestamp_ntz, y date, l bigint");
+    for (; *texts != NULL; texts++) {
+        silt_expr *expr = model_expr(m, *texts, schema);
+        const bool found = sl_eval_may_match(expr->root, typed_lookup, m, &m->arena);
+        if (found != expected) {
+            print_error("%s: %d\n", *texts, (int)found);
+        }
+        assert_int_equal(found, expected);
+        silt_expr_unref(expr);
+    }
+    silt_schema_unref(schema);
+}
+
+static void sums_keep_their_order_unless_they_overflow(void **state)
+{
+    static const char *const dropped[] = {
+        "i + 5 > 11",  "i - 5 > 1",     "5 + i < 9",   "10 - i > 6",    "i + i > 12",           "i - i > 2",
+        "b + 5 > 125", "b + 5Y > 125Y", "l - 5 < 100", "i + 1 - 1 = 7", "i + NULL IS NOT NULL", NULL};
+    static const char *const kept[] = {
+        "i + 5 > 10", "i - 5 < 0", "10 - i = 6", "b + 20Y < 0", "l + 5 < 0", "b + 10Y > 100Y", "l + 1 < 0 OR l + 2 < 0",
+        NULL};
+    check_typed(*state, false, dropped);
+    check_typed(*state, true, kept);
+}
+
+static void casts_keep_the_order_of_values(void **state)
+{
+    static const char *const dropped[] = {"CAST(i AS DOUBLE) > 6.5D",
+                                          "CAST(i AS FLOAT) < 3.5F",
+                                          "CAST(i AS DECIMAL(9,2)) > 6.01",
+                                          "CAST(i AS DOUBLE) IN (7.0D, 8.0D)",
+                                          "CAST(w AS DATE) <> DATE '2020-01-01'",
+                                          "CAST(y AS TIMESTAMP_NTZ) > TIMESTAMP_NTZ '2020-01-01 00:00:00'",
+                                          "CAST(t AS DATE) < DATE '2019-12-31'",
+                                          "CAST(t AS DATE) > DATE '2020-01-02'",
+                                          "CAST(y AS TIMESTAMP) > TIMESTAMP '2020-01-01 18:00:01Z'",
+                                          NULL};
+    /* What the zone of a session could make true. */
+    static const char *const kept[] = {"CAST(t AS DATE) = DATE '2020-01-02'",
+                                       "CAST(t AS DATE) = DATE '2019-12-31'",
+                                       "CAST(y AS TIMESTAMP) = TIMESTAMP '2020-01-01 12:00:00Z'",
+                                       "CAST(w AS TIMESTAMP) > TIMESTAMP '2020-01-01 20:00:00Z'",
+                                       "CAST(i AS DOUBLE) < 4.5D",
+                                       "CAST(i AS STRING) = '9'",
+                                       NULL};
+    check_typed(*state, false, dropped);
+    check_typed(*state, true, kept);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         MODEL_TEST(files_that_cannot_match_are_dropped), MODEL_TEST(files_that_may_match_are_kept),
         MODEL_TEST(nan_may_hide_above_a_maximum),        MODEL_TEST(patterns_use_their_prefix),
-        MODEL_TEST(rounding_engines_keep_their_rows),
+        MODEL_TEST(rounding_engines_keep_their_rows),    MODEL_TEST(sums_keep_their_order_unless_they_overflow),
+        MODEL_TEST(casts_keep_the_order_of_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
