@@ -17,7 +17,6 @@ EXPECTATIONS = {
     "v2-classic-parquet-struct-stats-only": Refused("deletionVectors"),
     "v2-parquet-sidecars-struct-stats-only": Refused("deletionVectors"),
     "type-widening": Refused("typeWidening-preview"),
-    "unshredded-variant": Refused("variantType-preview"),
     "table-with-geo": Refused("geospatial"),
     # logs without data files
     "300k-add-files-100-col-partitioned": Files(count=300000),
