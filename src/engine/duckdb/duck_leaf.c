@@ -226,8 +226,10 @@ static void read_wall(const struct sl_footer_facts *facts, enum held held, struc
         *out = (struct sl_footer_leaf){"TIMESTAMP WITH TIME ZONE", "silt_wall(", NULL, ")"};
     } else if (held == HOLDS_WALL_NS) {
         *out = (struct sl_footer_leaf){"TIMESTAMP_NS", "silt_whole_us(", NULL, ")"};
-    } else if (held == HOLDS_DATE && dates_are_julian(facts)) {
-        *out = (struct sl_footer_leaf){"DATE", "CAST(silt_rebase_date(", NULL, ") AS TIMESTAMP)"};
+    } else if (held == HOLDS_DATE) {
+        *out = dates_are_julian(facts)
+                   ? (struct sl_footer_leaf){"DATE", "CAST(silt_rebase_date(", NULL, ") AS TIMESTAMP)"}
+                   : (struct sl_footer_leaf){"DATE", "CAST(", NULL, " AS TIMESTAMP)"}; /* see read_widened */
     }
 }
 
@@ -242,6 +244,33 @@ static void read_date(const struct sl_footer_facts *facts, enum held held, struc
     }
 }
 
+/*
+ * Where DuckDB reads a column as another type than the file's, it brings the constants of filters to the file's type, and rounds them: x > 4.5
+ * over integers read as DOUBLE becomes x > 5. So a column whose new type has values between those of the old one is read as what it is,
+ * and widened above. A wider integer, or more digits before the point, has none: there a constant fits or does not.
+ */
+static silt_status read_widened(struct sl_arena *arena, const struct sl_footer_node *leaf, enum held held,
+                                const struct silt_type *wanted, struct sl_footer_leaf *out, silt_error *err)
+{
+    int64_t precision = 0;
+    int64_t scale = 0;
+    const char *after = " AS DOUBLE)";
+    if (wanted->kind == SILT_TYPE_DOUBLE
+            ? held == HOLDS_DOUBLE
+            : (held == HOLDS_DECIMAL && !sl_footer_decimal(leaf->type, &precision, &scale)) || wanted->scale <= scale) {
+        return SILT_OK;
+    }
+    if (wanted->kind == SILT_TYPE_DECIMAL) {
+        after = sl_arena_printf(arena, " AS DECIMAL(%u,%u))", (unsigned)wanted->precision, (unsigned)wanted->scale);
+    }
+    const char *declared = sl_arena_strdup(arena, leaf->type);
+    if (after == NULL || declared == NULL) {
+        return sl_fail_nomem(err);
+    }
+    *out = (struct sl_footer_leaf){declared, "CAST(", NULL, after};
+    return SILT_OK;
+}
+
 silt_status sl_leaf_read(struct sl_arena *arena, const struct sl_footer *footer, const struct sl_footer_node *leaf,
                          const struct silt_type *wanted, struct sl_footer_leaf *out, silt_error *err)
 {
@@ -254,6 +283,8 @@ silt_status sl_leaf_read(struct sl_arena *arena, const struct sl_footer *footer,
     case SILT_TYPE_TIMESTAMP: return read_instant(arena, &footer->facts, held, out, err);
     case SILT_TYPE_TIMESTAMP_NTZ: read_wall(&footer->facts, held, out); return SILT_OK;
     case SILT_TYPE_DATE: read_date(&footer->facts, held, out); return SILT_OK;
+    case SILT_TYPE_DOUBLE:
+    case SILT_TYPE_DECIMAL: return read_widened(arena, leaf, held, wanted, out, err);
     case SILT_TYPE_STRING:
         if (held == HOLDS_BYTES) {
             *out = (struct sl_footer_leaf){"BLOB", "decode(", NULL, ")"};
