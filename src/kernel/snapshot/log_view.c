@@ -47,24 +47,23 @@ struct opening {
     struct sl_log_view *view;
     struct sl_replay replay;
     struct sl_file_set_builder tail;
-    bool from_zero; /* no checkpoint could be used: version 0 must be the table's first */
+    bool from_zero;                  /* no checkpoint could be used: version 0 must be the table's first */
+    bool has_protocol, has_metadata; /* in version 0 */
 };
 
 /* A log that was cleaned up, or a table that was made anew in its place, must not pass for the whole history. */
-static silt_status check_first(const struct sl_commit *commit, silt_error *err)
+static silt_status check_first(struct opening *opening, const struct sl_commit *commit, silt_error *err)
 {
-    bool has_protocol = false;
-    bool has_metadata = false;
     for (size_t i = 0; i < commit->n_actions; i++) {
-        has_protocol = has_protocol || commit->actions[i].kind == SL_ACTION_PROTOCOL;
-        has_metadata = has_metadata || commit->actions[i].kind == SL_ACTION_METADATA;
+        opening->has_protocol = opening->has_protocol || commit->actions[i].kind == SL_ACTION_PROTOCOL;
+        opening->has_metadata = opening->has_metadata || commit->actions[i].kind == SL_ACTION_METADATA;
     }
-    if (has_protocol && has_metadata) {
+    if (commit->has_more || (opening->has_protocol && opening->has_metadata)) {
         return SILT_OK;
     }
     return sl_fail(err, SILT_ECORRUPT, "DELTA_STATE_RECOVER_ERROR",
                    "the commits are no way to the table: version 0 holds no %s action",
-                   has_protocol ? "metaData" : "protocol");
+                   opening->has_protocol ? "metaData" : "protocol");
 }
 
 static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *stop, silt_error *err)
@@ -76,7 +75,7 @@ static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *
         view->in_commit_timestamp = commit->commit_info->in_commit_timestamp;
     }
     if (opening->from_zero && commit->version == 0) {
-        SL_TRY(check_first(commit, err));
+        SL_TRY(check_first(opening, commit, err));
     }
     return sl_replay_commit(&opening->replay, commit, err);
 }
@@ -100,8 +99,11 @@ static silt_status replay_segment(struct opening *opening, const struct sl_log_s
     if (segment->n_checkpoint == 0 && segment->n_commits > 0) {
         opening->replay.last_version = segment->commits[0].version;
     }
-    const struct sl_commits_request commits = {
-        .source = source, .files = segment->commits, .n = segment->n_commits, .missing = SL_MISSING_FAILS};
+    const struct sl_commits_request commits = {.source = source,
+                                               .files = segment->commits,
+                                               .n = segment->n_commits,
+                                               .missing = SL_MISSING_FAILS,
+                                               .in_parts = true};
     silt_status status = sl_commits_each(&commits, call, take_commit, opening, err);
     if (status != SILT_OK) {
         *fault = segment->has_compacted && is_unreadable(status) ? SL_FAULT_COMPACTED : SL_FAULT_OTHER;

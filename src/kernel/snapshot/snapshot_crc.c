@@ -66,7 +66,8 @@ static silt_status replay_onto(silt_snapshot *snapshot, const silt_call *call, c
     const struct sl_commits_request commits = {.source = &source,
                                                .files = segment->commits + first_commit,
                                                .n = segment->n_commits - first_commit,
-                                               .missing = SL_MISSING_FAILS};
+                                               .missing = SL_MISSING_FAILS,
+                                               .in_parts = true};
     silt_status status = sl_commits_each(&commits, call, take_commit, &onto, err);
     if (status == SILT_OK) {
         status = sl_crc_each_action(crc, &onto.replay, err);

@@ -73,8 +73,11 @@ static silt_status replay_log(silt_snapshot *snapshot, const silt_call *call, co
     if (files->version < 0 && segment->n_commits > 0) {
         log.replay.last_version = segment->commits[0].version;
     }
-    const struct sl_commits_request commits = {
-        .source = &source, .files = segment->commits, .n = segment->n_commits, .missing = SL_MISSING_FAILS};
+    const struct sl_commits_request commits = {.source = &source,
+                                               .files = segment->commits,
+                                               .n = segment->n_commits,
+                                               .missing = SL_MISSING_FAILS,
+                                               .in_parts = true};
     silt_status status = sl_commits_each(&commits, call, take_commit, &log, err);
     if (status == SILT_OK && files->version >= 0) {
         const struct sl_checkpoint_request checkpoint = {

@@ -232,7 +232,8 @@ static silt_status grow(struct growing *growing, silt_snapshot *old, const silt_
     const struct sl_commits_request commits = {.source = &source,
                                                .files = grown->segment.commits + (grown->segment.n_commits - n_new),
                                                .n = n_new,
-                                               .missing = SL_MISSING_FAILS};
+                                               .missing = SL_MISSING_FAILS,
+                                               .in_parts = true};
     SL_TRY(sl_commits_each(&commits, call, take_commit, growing, err));
     SL_TRY(take_state(growing, &old->state, err));
     SL_TRY(sl_snapshot_complete(grown, call, err));
