@@ -56,8 +56,9 @@ typedef struct silt_parquet_read {
     bool with_row_index;        /* adds a last column "_silt_row_index", int64: row's place in its file */
     const silt_expr *predicate; /* over physical names; rows that cannot match may be left out; NULL: none */
     /*
-     * Top-level columns of `schema`: rows in which all of them are null may be left out. For the few rows of a checkpoint that are not about
-     * files: a handler that finds them by the file's statistics need not read the rest. n 0: every row is wanted.
+     * Members of top-level columns of `schema`, "column.member" in the names of the file: rows in which all of them are null may be left
+     * out. For the few rows of a checkpoint that are not about files: a handler that finds them by the file's statistics need
+     * not read the rest. n 0: every row is wanted.
      */
     const char *const *any_of;
     size_t n_any_of;

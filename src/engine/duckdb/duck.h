@@ -9,7 +9,7 @@
  *   scans                duck_scan.c   a plan as SQL, in steps (duck_scan.h): duck_group.c, duck_meta.c, duck_branch.c; duck_part.c:
  *                        values of files; duck_live.c: deletion vectors; duck_table.c: schema maps
  *                        duck_footer.h with its files: what is in Parquet files, and how it is read
- *   handlers             duck_read.c, duck_filter.c (rows in by duck_rows.c), duck_write.c
+ *   handlers             duck_read.c (and duck_sparse.c), duck_filter.c (rows in by duck_rows.c), duck_write.c
  *   a write              duck_write.c  the course of it; duck_cast.c: store assignment; duck_copy.c, duck_split.c, duck_stats.c,
  *                        duck_publish.c: its steps (duck_write.h); duck_text.c: partition values as the log spells them
  *   files                duck_files.c  what DuckDB can open, scratch folders
@@ -345,6 +345,20 @@ silt_status sl_duck_scan(void *impl, const silt_call *call, const silt_scan_plan
 /* ---- duck_read.c ---- */
 silt_status sl_duck_read(void *impl, const silt_call *call, const silt_parquet_read *request,
                          struct ArrowArrayStream *out, silt_error *err);
+
+/* ---- duck_sparse.c: few rows of a large file ---- */
+
+/* Rows in which one of these members ("column.member") is not null; at most 64. */
+struct sl_duck_sparse {
+    const char *const *members;
+    size_t n;
+};
+/*
+ * Appends a condition on file_row_number that holds for all such rows of a file, and for few others. A member that the file
+ * lacks is null in every row.
+ */
+silt_status sl_duck_put_sparse(struct sl_dataplane *dp, const silt_call *call, const char *local_path,
+                               const struct sl_duck_sparse *wanted, struct sl_buf *sql, silt_error *err);
 
 /* ---- duck_rows.c: an Arrow stream as a table ---- */
 

@@ -12,6 +12,9 @@
 #include "base/error.h"
 #include "expr/expr.h"
 
+/* Bits of a set of members. */
+#define MAX_ANY_OF 64
+
 struct read {
     struct sl_dataplane *dp;
     silt_storage *storage;
@@ -25,6 +28,7 @@ struct read {
     bool with_file_index;
     bool with_row_index;
     silt_expr *predicate;
+    struct sl_duck_sparse any_of; /* n 0: every row is wanted */
     size_t next_file;
     struct sl_duck_files opened; /* the file that is read now */
     struct sl_duck_reader reader;
@@ -83,6 +87,16 @@ static silt_status put_columns(const struct read *read, size_t file, const struc
     return SILT_OK;
 }
 
+/* " WHERE …" for the rows that have one of the wanted members; nothing when all rows are wanted. */
+static silt_status put_any_of(struct read *read, struct sl_buf *sql, silt_error *err)
+{
+    if (read->any_of.n == 0) {
+        return SILT_OK;
+    }
+    sl_buf_put_c(sql, " WHERE ");
+    return sl_duck_put_sparse(read->dp, call_of(read), read->opened.local[0], &read->any_of, sql, err);
+}
+
 /* The query for one file; for no file at all a query without rows. */
 static silt_status put_query(struct read *read, size_t file, struct sl_buf *sql, silt_error *err)
 {
@@ -112,6 +126,9 @@ static silt_status put_query(struct read *read, size_t file, struct sl_buf *sql,
                                             .match_by_field_id = read->match_by_field_id};
         sl_buf_put_c(sql, " FROM ");
         status = sl_duck_put_table(sql, &table, err);
+        if (status == SILT_OK) {
+            status = put_any_of(read, sql, err);
+        }
     } else if (status == SILT_OK) {
         sl_buf_put_c(sql, " WHERE false");
     }
@@ -187,6 +204,27 @@ static silt_status read_next(void *ctx, struct ArrowArray *batch, silt_error *er
     }
 }
 
+/* Only a hint as well. */
+static silt_status copy_any_of(struct read *read, const silt_parquet_read *request, silt_error *err)
+{
+    const bool knows = request->size >= offsetof(silt_parquet_read, n_any_of) + sizeof(request->n_any_of);
+    if (!knows || request->n_any_of == 0 || request->n_any_of > MAX_ANY_OF) {
+        return SILT_OK;
+    }
+    const char **members = sl_arena_alloc_array(&read->arena, request->n_any_of, sizeof(*members));
+    if (members == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < request->n_any_of; i++) {
+        members[i] = sl_arena_strdup(&read->arena, sl_str_from(request->any_of[i]));
+        if (members[i] == NULL) {
+            return sl_fail_nomem(err);
+        }
+    }
+    read->any_of = (struct sl_duck_sparse){.members = members, .n = request->n_any_of};
+    return SILT_OK;
+}
+
 static silt_status copy_request(struct read *read, const silt_parquet_read *request, silt_error *err)
 {
     read->storage = request->storage;
@@ -210,6 +248,7 @@ static silt_status copy_request(struct read *read, const silt_parquet_read *requ
             return sl_fail_nomem(err);
         }
     }
+    SL_TRY(copy_any_of(read, request, err));
     /* Only a hint: left out when it asks for what is not read. */
     if (request->predicate != NULL && sl_expr_columns_all(request->predicate->root, is_wanted, read)) {
         read->predicate = silt_expr_ref(request->predicate);

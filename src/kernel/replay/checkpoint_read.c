@@ -8,7 +8,6 @@
 #include "base/arrow.h"
 #include "base/env.h"
 #include "base/error.h"
-#include "kernel/action/action_shape.h"
 #include "kernel/engine/engine.h"
 
 /* Memory of parsed lines is given back when it has grown to this. */
@@ -54,13 +53,26 @@ static silt_status read_batches(const silt_env *env, const silt_call *call, stru
     return status;
 }
 
-/* The names of the wanted columns, for a handler that can find the rows which have them. */
-static size_t name_columns(unsigned columns, const char *names[SL_ACTION_UNKNOWN])
+/* A required member of every column that is not about files: a row without it says nothing. */
+static const struct {
+    unsigned column;
+    const char *member;
+} marks[] = {
+    {SL_COLUMN_PROTOCOL, "protocol.minReaderVersion"},
+    {SL_COLUMN_METADATA, "metaData.id"},
+    {SL_COLUMN_APP_TXN, "txn.appId"},
+    {SL_COLUMN_DOMAIN, "domainMetadata.domain"},
+    {SL_COLUMN_SIDECAR, "sidecar.path"},
+    {SL_COLUMN_CHECKPOINT_METADATA, "checkpointMetadata.version"},
+};
+#define N_MARKS (sizeof(marks) / sizeof(marks[0]))
+
+static size_t find_marks(unsigned columns, const char *members[N_MARKS])
 {
     size_t n = 0;
-    for (int kind = SL_ACTION_ADD; kind < SL_ACTION_UNKNOWN; kind++) {
-        if ((columns >> kind & 1U) != 0) {
-            names[n++] = sl_shape_of((enum sl_action_kind)kind)->name;
+    for (size_t i = 0; i < N_MARKS; i++) {
+        if ((columns & marks[i].column) != 0) {
+            members[n++] = marks[i].member;
         }
     }
     return n;
@@ -73,7 +85,7 @@ static silt_status each_in_parquet(const struct sl_checkpoint_request *request, 
     const silt_env *env = silt_engine_env(source->engine);
     silt_schema *schema = NULL;
     struct ArrowArrayStream stream = {0};
-    const char *names[SL_ACTION_UNKNOWN];
+    const char *members[N_MARKS];
     silt_status status = sl_checkpoint_schema(env, request->columns, request->with_details, &schema, err);
     if (status == SILT_OK) {
         /* Of a checkpoint's rows nearly all are files: to ask which are, costs more than it saves. */
@@ -83,8 +95,8 @@ static silt_status each_in_parquet(const struct sl_checkpoint_request *request, 
                                         .files = request->checkpoint->parquet,
                                         .n_files = request->checkpoint->n_parquet,
                                         .schema = schema,
-                                        .any_of = names,
-                                        .n_any_of = few ? name_columns(request->columns, names) : 0};
+                                        .any_of = members,
+                                        .n_any_of = few ? find_marks(request->columns, members) : 0};
         status = sl_parquet_read(source->engine, call, &read, &stream, err);
     }
     if (status == SILT_OK) {
