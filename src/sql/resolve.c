@@ -7,6 +7,7 @@
 #include "base/uri.h"
 #include "kernel/engine/engine.h"
 #include "kernel/log/commit.h"
+#include "kernel/snapshot/state.h"
 #include "schema/value.h"
 #include "sql/plane_row.h"
 #include "sql/session_int.h"
@@ -112,6 +113,13 @@ silt_status sl_session_snapshot(silt_session *session, const silt_call *call, st
         break;
     case SL_TRAVEL_NONE:
     default: status = silt_table_latest_snapshot(*table, call, out, err); break;
+    }
+    if (status == SILT_OK) {
+        status = sl_snapshot_settle(out, call, err);
+        if (status != SILT_OK) {
+            silt_snapshot_unref(*out);
+            *out = NULL;
+        }
     }
     if (status != SILT_OK) {
         silt_table_unref(*table);

@@ -36,6 +36,12 @@ silt_status silt_scan_builder_new(silt_snapshot *snapshot, silt_scan_builder **o
     builder->snapshot = silt_snapshot_ref(snapshot);
     sl_vec_init(&builder->columns, env, sizeof(size_t));
     sl_vec_init(&builder->filters, env, sizeof(silt_expr *));
+    /* Rows are read by the schema of the log, not by what a version checksum says of it. */
+    const silt_status status = sl_snapshot_settle(&builder->snapshot, NULL, err);
+    if (status != SILT_OK) {
+        silt_scan_builder_free(builder);
+        return status;
+    }
     *out = builder;
     return SILT_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "kernel/feature/feature.h"
+#include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 
 silt_status silt_txn_begin_at(silt_table *table, silt_snapshot *snapshot, const char *operation, silt_txn **out,
@@ -23,7 +24,17 @@ silt_status silt_txn_begin_at(silt_table *table, silt_snapshot *snapshot, const 
                          SL_FMT(sl_snapshot_root(snapshot)));
         goto out;
     }
+    if (sl_table_is_catalog(table)) {
+        status = sl_fail(err, SILT_EUNSUPPORTED, NULL,
+                         "%s was opened through a catalog: only its catalog can commit to it", silt_table_uri(table));
+        goto out;
+    }
     txn->snapshot = silt_snapshot_ref(snapshot);
+    status = sl_snapshot_settle(&txn->snapshot, NULL, err);
+    if (status != SILT_OK) {
+        goto out;
+    }
+    snapshot = txn->snapshot;
     txn->read_version = silt_snapshot_version(snapshot);
     txn->protocol = *sl_snapshot_protocol(snapshot);
     txn->metadata = *sl_snapshot_get_metadata(snapshot);
@@ -48,7 +59,10 @@ silt_status silt_txn_begin(silt_table *table, const silt_call *call, const char 
     }
     silt_snapshot *snapshot = NULL;
     SL_TRY(silt_table_latest_snapshot(table, call, &snapshot, err));
-    const silt_status status = silt_txn_begin_at(table, snapshot, operation, out, err);
+    silt_status status = sl_snapshot_settle(&snapshot, call, err);
+    if (status == SILT_OK) {
+        status = silt_txn_begin_at(table, snapshot, operation, out, err);
+    }
     silt_snapshot_unref(snapshot);
     return status;
 }
