@@ -1,0 +1,428 @@
+/* What old and odd writers stored, read through a table: dates, timestamps, text, numbers. */
+#include <stdio.h>
+
+#include "hand_table.h"
+#include "parquet_fixture.h"
+
+#define N_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define DAY INT64_C(86400000000)
+
+/* One file with one column "c"; the table has it as `type`. A file of a table never changes, so each is another one. */
+static void make_table(struct session_fixture *s, const char *type, struct pq_column column, const char *const *keys)
+{
+    static unsigned n_files = 0;
+    const char *name = sl_arena_printf(&s->arena, "f%u.parquet", n_files++);
+    const char *path = sl_arena_printf(&s->arena, "%s/t/%s", s->dir, name);
+    const char *fields = sl_arena_printf(&s->arena, HAND_FIELD("c", "%s"), type);
+    column.name = "c";
+    column.repetition = PQ_OPTIONAL;
+    hand_remove(s, "t");
+    hand_commit(s, "t", 0,
+                "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"timestampNtz\"],"
+                "\"writerFeatures\":[\"timestampNtz\"]}}",
+                hand_metadata(s, fields, "", ""), hand_add(s, name, "{}", NULL), NULL);
+    pq_write(path, &column, 1, (int64_t)(column.levels != NULL ? column.n_levels : column.n_values), keys);
+}
+
+static struct pq_column int64s(const int64_t *values, size_t n, enum pq_converted converted, enum pq_logical logical)
+{
+    return (struct pq_column){
+        .type = PQ_INT64, .converted = converted, .logical = logical, .values = values, .n_values = n};
+}
+
+static struct pq_column int32s(const int32_t *values, size_t n, enum pq_converted converted)
+{
+    return (struct pq_column){.type = PQ_INT32, .converted = converted, .values = values, .n_values = n};
+}
+
+#define JULIAN_3(zone)                                                                                              \
+    (const char *const[])                                                                                           \
+    {                                                                                                               \
+        "org.apache.spark.version", "3.2.1", "org.apache.spark.legacyDateTime", "", "org.apache.spark.legacyINT96", \
+            "", "org.apache.spark.timeZone", zone, NULL                                                             \
+    }
+
+/* ---- the calendar ---- */
+
+static void dates_of_the_legacy_calendar_keep_their_names(void **state)
+{
+    struct session_fixture *s = *state;
+    const int32_t days[] = {-719164, -141428, -141427, 0, -171595 - 1};
+    make_table(s, "date", int32s(days, N_OF(days), PQ_DATE), JULIAN_3("UTC"));
+    session_expect_rows(s, "SELECT c FROM t", "0001-01-01\n1582-10-04\n1582-10-15\n1970-01-01\n1500-03-01\n");
+    session_expect_rows(s, "SELECT c FROM t WHERE c < DATE '1000-01-01'", "0001-01-01\n");
+}
+
+static void dates_of_other_writers_are_taken_as_they_are(void **state)
+{
+    struct session_fixture *s = *state;
+    const int32_t days[] = {-719164};
+    const char *const keys[][9] = {{NULL},
+                                   {"org.apache.spark.legacyDateTime", "", NULL},
+                                   {"org.apache.spark.version", "3.0.0", NULL},
+                                   {"org.apache.spark.version", "4.2.0", NULL}};
+    for (size_t i = 0; i < N_OF(keys); i++) {
+        make_table(s, "date", int32s(days, 1, PQ_DATE), keys[i]);
+        session_expect_rows(s, "SELECT c FROM t", "0000-12-30\n");
+    }
+}
+
+static void spark_2_wrote_in_the_legacy_calendar(void **state)
+{
+    struct session_fixture *s = *state;
+    const int32_t days[] = {-719164};
+    const int64_t us[] = {-719164 * DAY + 5};
+    const char *const keys[] = {"org.apache.spark.version", "2.4.8", NULL};
+    make_table(s, "date", int32s(days, 1, PQ_DATE), keys);
+    session_expect_rows(s, "SELECT c FROM t", "0001-01-01\n");
+    make_table(s, "timestamp", int64s(us, 1, PQ_TIMESTAMP_MICROS, PQ_NO_LOGICAL), keys);
+    session_expect_rows(s, "SELECT c FROM t", "0001-01-01 00:00:00.000005\n");
+}
+
+static void instants_of_the_legacy_calendar_follow_the_writers_zone(void **state)
+{
+    struct session_fixture *s = *state;
+    const int64_t us[] = {-719164 * DAY + 28800000000, -5000000000000000, -1};
+    make_table(s, "timestamp", int64s(us, N_OF(us), PQ_TIMESTAMP_MICROS, PQ_MICROS_UTC), JULIAN_3("UTC"));
+    session_expect_rows(s, "SELECT c FROM t", "0001-01-01 08:00:00\n1811-07-23 15:06:40\n1969-12-31 23:59:59.999999\n");
+    /* Midnight of the year 1 in Los Angeles, where the clock was 7:52:58 behind. */
+    make_table(s, "timestamp", int64s(us, N_OF(us), PQ_TIMESTAMP_MICROS, PQ_MICROS_UTC),
+               JULIAN_3("America/Los_Angeles"));
+    session_expect_rows(s, "SELECT c FROM t", "0001-01-01 07:52:58\n1811-07-23 14:59:38\n1969-12-31 23:59:59.999999\n");
+    make_table(s, "timestamp", int64s(us, N_OF(us), PQ_NO_CONVERTED, PQ_MICROS_LOCAL), JULIAN_3("+08:00"));
+    session_expect_rows(s, "SELECT count(*) FROM t WHERE c < TIMESTAMPTZ '0002-01-01 00:00:00+00'", "1\n");
+}
+
+static void an_unknown_zone_is_refused_by_name(void **state)
+{
+    struct session_fixture *s = *state;
+    const int64_t us[] = {0};
+    make_table(s, "timestamp", int64s(us, 1, PQ_NO_CONVERTED, PQ_MICROS_UTC), JULIAN_3("Mars/Olympus"));
+    session_expect_fault(s, "SELECT c FROM t", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED", -1);
+    assert_non_null(strstr(s->err.message, "Mars/Olympus"));
+}
+
+static void wall_clocks_were_never_in_the_legacy_calendar(void **state)
+{
+    struct session_fixture *s = *state;
+    const int64_t us[] = {-719164 * DAY};
+    const int32_t days[] = {-719164};
+    make_table(s, "timestamp_ntz", int64s(us, 1, PQ_NO_CONVERTED, PQ_MICROS_LOCAL), JULIAN_3("UTC"));
+    session_expect_rows(s, "SELECT c FROM t", "0000-12-30 00:00:00\n");
+    /* Dates were: they are widened after it. */
+    make_table(s, "timestamp_ntz", int32s(days, 1, PQ_DATE), JULIAN_3("UTC"));
+    session_expect_rows(s, "SELECT c FROM t", "0001-01-01 00:00:00\n");
+}
+
+static void nested_dates_are_rebased(void **state)
+{
+    struct session_fixture *s = *state;
+    const int32_t days[] = {-719164, -719164};
+    const struct pq_level key_levels[] = {{0, 2}, {0, 1}, {0, 0}};
+    const int32_t keys[] = {7};
+    const struct pq_column parts[] = {
+        {.name = "key", .type = PQ_INT32, .levels = key_levels, .n_levels = 3, .values = keys, .n_values = 1},
+        {.name = "value",
+         .type = PQ_INT32,
+         .converted = PQ_DATE,
+         .levels = key_levels,
+         .n_levels = 3,
+         .values = days,
+         .n_values = 1},
+    };
+    const struct pq_column entries[] = {
+        {.name = "key_value", .type = PQ_GROUP, .repetition = PQ_REPEATED, .children = parts, .n_children = 2}};
+    const struct pq_column columns[] = {{.name = "m",
+                                         .type = PQ_GROUP,
+                                         .repetition = PQ_OPTIONAL,
+                                         .converted = PQ_MAP,
+                                         .children = entries,
+                                         .n_children = 1}};
+    hand_create(s, "t",
+                "{\"name\":\"m\",\"type\":{\"type\":\"map\",\"keyType\":\"integer\",\"valueType\":\"date\","
+                "\"valueContainsNull\":true},\"nullable\":true,\"metadata\":{}}",
+                "");
+    pq_write(sl_arena_printf(&s->arena, "%s/t/f.parquet", s->dir), columns, 1, 3, JULIAN_3("UTC"));
+    hand_commit(s, "t", 1, hand_add(s, "f.parquet", "{}", NULL), NULL);
+    session_expect_rows(s, "SELECT m[7], len(map_keys(m)) FROM t", "0001-01-01|1\nNULL|0\nNULL|NULL\n");
+}
+
+/* ---- INT96 ---- */
+
+struct int96 {
+    uint32_t words[3];
+};
+
+static struct int96 make_int96(int32_t day, int64_t ns)
+{
+    return (struct int96){{(uint32_t)ns, (uint32_t)((uint64_t)ns >> 32), (uint32_t)day}};
+}
+
+static void int96_is_read_over_all_years_and_in_any_zone(void **state)
+{
+    struct session_fixture *s = *state;
+    const struct int96 values[] = {make_int96(2440588, 1234567000), make_int96(1721426, 0),
+                                   make_int96(5373484, INT64_C(86399999999999)),
+                                   make_int96(2440587, INT64_C(86399999999000))};
+    const struct pq_column column = {.type = PQ_INT96, .values = values, .n_values = N_OF(values)};
+    const char *const rows = "1970-01-01 00:00:01.234567\n0001-01-01 00:00:00\n9999-12-31 23:59:59.999999\n1969-12-31 "
+                             "23:59:59.999999\n";
+    make_table(s, "timestamp", column, NULL);
+    session_expect_rows(s, "SELECT c FROM t", rows);
+    session_expect_done(s, "SET spark.sql.session.timeZone = 'Asia/Kolkata'");
+    session_expect_rows(s, "SELECT c FROM t", rows);
+    session_expect_rows(s, "SELECT epoch_us(c) FROM t WHERE c > TIMESTAMPTZ '9999-01-01 00:00:00+00'",
+                        "253402300799999999\n");
+    make_table(s, "timestamp_ntz", column, NULL);
+    session_expect_rows(s, "SELECT c FROM t", rows);
+}
+
+static void int96_of_the_legacy_calendar_is_rebased(void **state)
+{
+    struct session_fixture *s = *state;
+    /* Julian 0001-01-01 is two days before the day of that name. */
+    const struct int96 values[] = {make_int96(1721424, 0)};
+    const struct pq_column column = {.type = PQ_INT96, .values = values, .n_values = 1};
+    const char *const spark_3_0[] = {"org.apache.spark.version", "3.0.3", NULL};
+    make_table(s, "timestamp", column, JULIAN_3("UTC"));
+    session_expect_rows(s, "SELECT c FROM t", "0001-01-01 00:00:00\n");
+    /* Version 3.0 rebased dates but not yet INT96. */
+    make_table(s, "timestamp", column, spark_3_0);
+    session_expect_rows(s, "SELECT c FROM t", "0001-01-01 00:00:00\n");
+    make_table(s, "timestamp", column, NULL);
+    session_expect_rows(s, "SELECT c FROM t", "0000-12-30 00:00:00\n");
+}
+
+/* ---- units and zones ---- */
+
+static void milliseconds_become_microseconds(void **state)
+{
+    struct session_fixture *s = *state;
+    const int64_t ms[] = {0, -1, INT64_C(253402300799999), -INT64_C(62135596800000)};
+    const char *const rows =
+        "1970-01-01 00:00:00\n1969-12-31 23:59:59.999\n9999-12-31 23:59:59.999\n0001-01-01 00:00:00\n";
+    make_table(s, "timestamp", int64s(ms, N_OF(ms), PQ_TIMESTAMP_MILLIS, PQ_NO_LOGICAL), NULL);
+    session_expect_rows(s, "SELECT c FROM t", rows);
+    make_table(s, "timestamp", int64s(ms, N_OF(ms), PQ_NO_CONVERTED, PQ_MILLIS_UTC), NULL);
+    session_expect_rows(s, "SELECT c FROM t", rows);
+    make_table(s, "timestamp_ntz", int64s(ms, N_OF(ms), PQ_NO_CONVERTED, PQ_MILLIS_LOCAL), NULL);
+    session_expect_rows(s, "SELECT c FROM t", rows);
+}
+
+static void instants_and_wall_clocks_keep_their_number_in_any_zone(void **state)
+{
+    struct session_fixture *s = *state;
+    const int64_t us[] = {INT64_C(1577836800000001)};
+    const enum pq_logical forms[] = {PQ_NO_LOGICAL, PQ_MICROS_UTC, PQ_MICROS_LOCAL};
+    const char *const types[] = {"timestamp", "timestamp_ntz"};
+    session_expect_done(s, "SET spark.sql.session.timeZone = 'America/New_York'");
+    for (size_t i = 0; i < N_OF(forms); i++) {
+        for (size_t j = 0; j < N_OF(types); j++) {
+            const enum pq_converted converted = forms[i] == PQ_NO_LOGICAL ? PQ_TIMESTAMP_MICROS : PQ_NO_CONVERTED;
+            make_table(s, types[j], int64s(us, 1, converted, forms[i]), NULL);
+            session_expect_rows(s, "SELECT c FROM t", "2020-01-01 00:00:00.000001\n");
+        }
+    }
+}
+
+static void whole_nanoseconds_are_read_and_others_refused(void **state)
+{
+    struct session_fixture *s = *state;
+    const int64_t whole[] = {1000, -1000};
+    const int64_t lossy[] = {1001};
+    make_table(s, "timestamp", int64s(whole, 2, PQ_NO_CONVERTED, PQ_NANOS_LOCAL), NULL);
+    session_expect_rows(s, "SELECT c FROM t", "1970-01-01 00:00:00.000001\n1969-12-31 23:59:59.999999\n");
+    make_table(s, "timestamp_ntz", int64s(lossy, 1, PQ_NO_CONVERTED, PQ_NANOS_LOCAL), NULL);
+    session_expect_fault(s, "SELECT c FROM t", SILT_EENGINE, "INVALID_INPUT", -1);
+    assert_non_null(strstr(s->err.message, "nanoseconds"));
+    /* DuckDB cuts those of instants before anyone sees them. */
+    make_table(s, "timestamp", int64s(whole, 2, PQ_NO_CONVERTED, PQ_NANOS_UTC), NULL);
+    session_expect_fault(s, "SELECT c FROM t", SILT_ESCHEMA, "FAILED_READ_FILE.PARQUET_COLUMN_DATA_TYPE_MISMATCH", -1);
+}
+
+static void days_without_annotation_are_dates(void **state)
+{
+    struct session_fixture *s = *state;
+    const int32_t days[] = {0, -719162};
+    make_table(s, "date", int32s(days, 2, PQ_NO_CONVERTED), NULL);
+    session_expect_rows(s, "SELECT c FROM t", "1970-01-01\n0001-01-01\n");
+    make_table(s, "date", int32s(days, 1, PQ_NO_CONVERTED), JULIAN_3("UTC"));
+    session_expect_rows(s, "SELECT c FROM t", "1970-01-01\n");
+}
+
+/* ---- text and bytes ---- */
+
+static struct pq_column texts(const struct sl_str *values, size_t n, enum pq_converted converted)
+{
+    return (struct pq_column){.type = PQ_BYTES, .converted = converted, .texts = values, .n_values = n};
+}
+
+static void bytes_without_annotation_are_text(void **state)
+{
+    struct session_fixture *s = *state;
+    const struct sl_str values[] = {SL_STR("ab"), SL_STR("\xC3\xA9"), SL_STR("\\x41"), SL_STR("")};
+    make_table(s, "string", texts(values, N_OF(values), PQ_NO_CONVERTED), NULL);
+    session_expect_rows(s, "SELECT c FROM t", "ab\n\xC3\xA9\n\\x41\n\n");
+    session_expect_rows(s, "SELECT c FROM t WHERE c = 'ab'", "ab\n");
+}
+
+static void bytes_that_are_no_text_are_refused(void **state)
+{
+    struct session_fixture *s = *state;
+    const struct sl_str values[] = {SL_STR("\xFF\xFE")};
+    make_table(s, "string", texts(values, 1, PQ_NO_CONVERTED), NULL);
+    assert_int_not_equal(session_try(s, "SELECT c FROM t"), SILT_OK);
+    make_table(s, "string", texts(values, 1, PQ_UTF8), NULL);
+    assert_int_not_equal(session_try(s, "SELECT c FROM t"), SILT_OK);
+}
+
+static void text_is_the_bytes_that_it_is_made_of(void **state)
+{
+    struct session_fixture *s = *state;
+    const struct sl_str values[] = {SL_STR("\\x41"), SL_STR("\xC3\xA9")};
+    const uint8_t fixed[] = {1, 2, 3, 0, 0xFF, 9};
+    const uint8_t uuid[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0xF0};
+    make_table(s, "binary", texts(values, 2, PQ_UTF8), NULL);
+    session_expect_rows(s, "SELECT hex(c) FROM t", "5C783431\nC3A9\n");
+    make_table(s, "binary", (struct pq_column){.type = PQ_FIXED, .length = 3, .values = fixed, .n_values = 2}, NULL);
+    session_expect_rows(s, "SELECT hex(c) FROM t", "010203\n00FF09\n");
+    make_table(s, "binary",
+               (struct pq_column){.type = PQ_FIXED, .length = 16, .logical = PQ_UUID, .values = uuid, .n_values = 1},
+               NULL);
+    session_expect_rows(s, "SELECT hex(c) FROM t", "000102030405060708090A0B0C0D0EF0\n");
+    make_table(s, "string", (struct pq_column){.type = PQ_FIXED, .length = 3, .values = fixed, .n_values = 2}, NULL);
+    session_expect_fault(s, "SELECT c FROM t", SILT_ESCHEMA, "FAILED_READ_FILE.PARQUET_COLUMN_DATA_TYPE_MISMATCH", -1);
+}
+
+/* ---- numbers ---- */
+
+static void unsigned_numbers_are_read_where_they_fit(void **state)
+{
+    struct session_fixture *s = *state;
+    const int32_t small[] = {255, 7};
+    const int32_t large[] = {-1, 7};
+    const int64_t huge[] = {-1, 7};
+    make_table(s, "short", int32s(small, 2, PQ_UINT_8), NULL);
+    session_expect_rows(s, "SELECT c FROM t", "255\n7\n");
+    make_table(s, "byte", int32s(small, 2, PQ_UINT_8), NULL);
+    assert_int_not_equal(session_try(s, "SELECT c FROM t"), SILT_OK);
+    make_table(s, "long", int32s(large, 2, PQ_UINT_32), NULL);
+    session_expect_rows(s, "SELECT c FROM t", "4294967295\n7\n");
+    make_table(s, "integer", int32s(large, 2, PQ_UINT_32), NULL);
+    assert_int_not_equal(session_try(s, "SELECT c FROM t"), SILT_OK);
+    make_table(s, "decimal(20,0)", int64s(huge, 2, PQ_UINT_64, PQ_NO_LOGICAL), NULL);
+    session_expect_rows(s, "SELECT c FROM t", "18446744073709551615\n7\n");
+    make_table(s, "long", int64s(huge, 2, PQ_UINT_64, PQ_NO_LOGICAL), NULL);
+    assert_int_not_equal(session_try(s, "SELECT c FROM t"), SILT_OK);
+}
+
+static void numbers_that_do_not_fit_are_an_error(void **state)
+{
+    struct session_fixture *s = *state;
+    const int32_t values[] = {5, 128};
+    make_table(s, "byte", int32s(values, 1, PQ_NO_CONVERTED), NULL);
+    session_expect_rows(s, "SELECT c FROM t", "5\n");
+    make_table(s, "byte", int32s(values, 2, PQ_NO_CONVERTED), NULL);
+    assert_int_not_equal(session_try(s, "SELECT c FROM t"), SILT_OK);
+}
+
+static struct pq_column decimals(enum pq_type type, int32_t precision, int32_t scale, const void *values, size_t n)
+{
+    return (struct pq_column){
+        .type = type, .converted = PQ_DECIMAL, .precision = precision, .scale = scale, .values = values, .n_values = n};
+}
+
+static void decimals_of_every_physical_type_are_exact(void **state)
+{
+    struct session_fixture *s = *state;
+    const int32_t narrow[] = {-1, 999999999};
+    const int64_t wide[] = {-1, INT64_C(999999999999999999)};
+    const uint8_t fixed[] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0, 0, 0, 0, 1, 0};
+    const struct sl_str bytes[] = {SL_STR("\xFF"), SL_STR("\x01\x00")};
+    make_table(s, "decimal(9,2)", decimals(PQ_INT32, 9, 2, narrow, 2), NULL);
+    session_expect_rows(s, "SELECT c FROM t", "-0.01\n9999999.99\n");
+    make_table(s, "decimal(18,2)", decimals(PQ_INT64, 18, 2, wide, 2), NULL);
+    session_expect_rows(s, "SELECT c FROM t", "-0.01\n9999999999999999.99\n");
+    struct pq_column column = decimals(PQ_FIXED, 20, 2, fixed, 2);
+    column.length = 9;
+    make_table(s, "decimal(20,2)", column, NULL);
+    session_expect_rows(s, "SELECT c FROM t", "-0.01\n2.56\n");
+    column = decimals(PQ_BYTES, 38, 2, NULL, 2);
+    column.texts = bytes;
+    make_table(s, "decimal(38,2)", column, NULL);
+    session_expect_rows(s, "SELECT c FROM t", "-0.01\n2.56\n");
+    /* More digits are fine, fewer are not, whatever the values. */
+    make_table(s, "decimal(12,4)", decimals(PQ_INT32, 9, 2, narrow, 2), NULL);
+    session_expect_rows(s, "SELECT c FROM t", "-0.0100\n9999999.9900\n");
+    make_table(s, "decimal(8,2)", decimals(PQ_INT32, 9, 2, narrow, 1), NULL);
+    session_expect_fault(s, "SELECT c FROM t", SILT_ESCHEMA, "FAILED_READ_FILE.PARQUET_COLUMN_DATA_TYPE_MISMATCH", -1);
+    make_table(s, "decimal(9,1)", decimals(PQ_INT32, 9, 2, narrow, 1), NULL);
+    session_expect_fault(s, "SELECT c FROM t", SILT_ESCHEMA, "FAILED_READ_FILE.PARQUET_COLUMN_DATA_TYPE_MISMATCH", -1);
+}
+
+static void half_floats_are_floats(void **state)
+{
+    struct session_fixture *s = *state;
+    const uint16_t halves[] = {0x3C00, 0x8000, 0x7C00};
+    make_table(
+        s, "float",
+        (struct pq_column){.type = PQ_FIXED, .length = 2, .logical = PQ_FLOAT16, .values = halves, .n_values = 3},
+        NULL);
+    session_expect_rows(s, "SELECT c FROM t", "1.0\n-0.0\nInfinity\n");
+}
+
+static void zero_and_nan_keep_their_bits(void **state)
+{
+    struct session_fixture *s = *state;
+    const uint64_t bits[] = {UINT64_C(1) << 63, 0, UINT64_C(0x7FF8000000000000), UINT64_C(0xFFF0000000000000)};
+    make_table(s, "double", (struct pq_column){.type = PQ_DOUBLE, .values = bits, .n_values = 4}, NULL);
+    session_expect_rows(s, "SELECT c FROM t", "-0.0\n0.0\nNaN\n-Infinity\n");
+    session_expect_rows(s, "SELECT count(*) FROM t WHERE c = 0", "2\n");
+}
+
+/* ---- columns that are always null ---- */
+
+static void void_columns_are_null_whatever_is_stored(void **state)
+{
+    struct session_fixture *s = *state;
+    const int32_t values[] = {5, 6};
+    const struct pq_level levels[] = {{0, 0}, {0, 0}};
+    make_table(s, "void", int32s(values, 2, PQ_NO_CONVERTED), NULL);
+    session_expect_rows(s, "SELECT c FROM t", "NULL\nNULL\n");
+    const struct pq_column unknown = {
+        .type = PQ_INT32, .logical = PQ_UNKNOWN, .levels = levels, .n_levels = 2, .values = values};
+    const char *const types[] = {"string", "date", "decimal(5,2)", "timestamp", "binary"};
+    for (size_t i = 0; i < N_OF(types); i++) {
+        make_table(s, types[i], unknown, NULL);
+        session_expect_rows(s, "SELECT c FROM t", "NULL\nNULL\n");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SESSION_TEST(dates_of_the_legacy_calendar_keep_their_names),
+        SESSION_TEST(dates_of_other_writers_are_taken_as_they_are),
+        SESSION_TEST(spark_2_wrote_in_the_legacy_calendar),
+        SESSION_TEST(instants_of_the_legacy_calendar_follow_the_writers_zone),
+        SESSION_TEST(an_unknown_zone_is_refused_by_name),
+        SESSION_TEST(wall_clocks_were_never_in_the_legacy_calendar),
+        SESSION_TEST(nested_dates_are_rebased),
+        SESSION_TEST(int96_is_read_over_all_years_and_in_any_zone),
+        SESSION_TEST(int96_of_the_legacy_calendar_is_rebased),
+        SESSION_TEST(milliseconds_become_microseconds),
+        SESSION_TEST(instants_and_wall_clocks_keep_their_number_in_any_zone),
+        SESSION_TEST(whole_nanoseconds_are_read_and_others_refused),
+        SESSION_TEST(days_without_annotation_are_dates),
+        SESSION_TEST(bytes_without_annotation_are_text),
+        SESSION_TEST(bytes_that_are_no_text_are_refused),
+        SESSION_TEST(text_is_the_bytes_that_it_is_made_of),
+        SESSION_TEST(unsigned_numbers_are_read_where_they_fit),
+        SESSION_TEST(numbers_that_do_not_fit_are_an_error),
+        SESSION_TEST(decimals_of_every_physical_type_are_exact),
+        SESSION_TEST(half_floats_are_floats),
+        SESSION_TEST(zero_and_nan_keep_their_bits),
+        SESSION_TEST(void_columns_are_null_whatever_is_stored),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
