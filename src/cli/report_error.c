@@ -78,6 +78,23 @@ int sl_report_error(struct sl_cli *cli, const silt_error *err, struct sl_str tex
     return sl_exit_code(err);
 }
 
+/* A statement that silt lacks, or a table that it may not write, says nothing about reading. */
+static bool is_of_reading(const char *code_name)
+{
+    static const char *const codes[] = {
+        "DELTA_UNSUPPORTED_FEATURES_FOR_READ",
+        "DELTA_INVALID_PROTOCOL_VERSION",
+        "DELTA_UNSUPPORTED_TYPE_CHANGE_IN_SCHEMA",
+        "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH",
+    };
+    for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+        if (strcmp(code_name, codes[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int sl_exit_code(const silt_error *err)
 {
     if (strcmp(err->code_name, "SILT_USAGE") == 0) {
@@ -91,12 +108,7 @@ int sl_exit_code(const silt_error *err)
     case SILT_ECONFLICT: return SL_EXIT_CONFLICT;
     case SILT_ENOTTABLE:
     case SILT_ECORRUPT: return SL_EXIT_UNREADABLE;
-    case SILT_EUNSUPPORTED:
-        /* A statement that silt lacks, or a table that it may not write, says nothing about reading. */
-        return strcmp(err->code_name, "DELTA_UNSUPPORTED_FEATURES_FOR_READ") == 0 ||
-                       strcmp(err->code_name, "DELTA_INVALID_PROTOCOL_VERSION") == 0
-                   ? SL_EXIT_UNREADABLE
-                   : SL_EXIT_FAILED;
+    case SILT_EUNSUPPORTED: return is_of_reading(err->code_name) ? SL_EXIT_UNREADABLE : SL_EXIT_FAILED;
     case SILT_EIO:
     case SILT_EACCESS:
     case SILT_ENOSPACE:

@@ -219,12 +219,14 @@ def protocols():
         return silt("read", c.path()), silt("sql", f"INSERT INTO {quoted(c.path())} VALUES (1)")
 
     with Case() as c:
-        for features, named in ((["deletionVectors"], "deletionVectors"), (["fooBar"], "fooBar"), (["columnMapping"], "columnMapping")):
-            more = {"configuration": {"delta.columnMapping.mode": "name"}} if named == "columnMapping" else {}
+        for features, named in ((["deletionVectors"], "deletionVectors"), (["fooBar"], "fooBar"), (["redirectReaderWriter-preview"], "redirectReaderWriter-preview")):
+            more = {"configuration": {"delta.redirectReaderWriter-preview": "{}"}} if "redirect" in named else {}
             for result in table(3, 7, features, **more):
                 expect(result, 4, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", named)
         for result in table(2, 5, configuration={"delta.columnMapping.mode": "name"}):
-            expect(result, 4, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "columnMapping")
+            expect(result, 4, "SILT_CORRUPT", "column id has no physical name")
+        for result in table(1, 2, configuration={"delta.columnMapping.mode": "name"}):
+            expect(result, 4, "DELTA_FEATURES_PROTOCOL_METADATA_MISMATCH", "columnMapping")
         for version in (4, 99999999999):
             for result in table(version, 7):
                 expect(result, 4, "DELTA_INVALID_PROTOCOL_VERSION", str(version))

@@ -3,11 +3,6 @@ from conformance_support import Error, Files, Refused, Rows, run
 
 EXPECTATIONS = {
     # what is not built yet
-    "data-reader-timestamp_ntz-id-mode": Refused("columnMapping"),
-    "data-reader-timestamp_ntz-name-mode": Refused("columnMapping"),
-    "data-skipping-basic-stats-all-types-columnmapping-id": Refused("columnMapping"),
-    "data-skipping-basic-stats-all-types-columnmapping-name": Refused("columnMapping"),
-    "table-with-columnmapping-mode-name": Refused("columnMapping"),
     "dv-partitioned-with-checkpoint": Refused("deletionVectors"),
     # logs without data files
     "canonicalized-paths-normal-a": Files(),

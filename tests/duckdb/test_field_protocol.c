@@ -102,7 +102,7 @@ static void new_tables_list_what_they_use(void **state)
     assert_non_null(
         strstr(log, "\"writerFeatures\":[\"appendOnly\",\"invariants\",\"changeDataFeed\",\"timestampNtz\"]"));
     session_expect_fault(s, "CREATE TABLE c (v INT) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
-                         SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", -1);
+                         SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE", -1);
     assert_int_equal(session_try(s, "CREATE TABLE c (v INT) TBLPROPERTIES ('delta.feature.nope' = 'supported')"),
                      SILT_EUNSUPPORTED);
 }

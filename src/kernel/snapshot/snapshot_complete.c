@@ -84,7 +84,7 @@ static silt_status map_columns(silt_snapshot *snapshot, silt_error *err)
     const struct sl_str mode = sl_kv_get(&snapshot->state.metadata.configuration, SL_STR("delta.columnMapping.mode"),
                                          &found);
     if (!sl_mapping_mode_parse(mode, &snapshot->mapping)) {
-        return sl_fail(err, SILT_EUNSUPPORTED, NULL,
+        return sl_fail(err, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_READ",
                        "table property delta.columnMapping.mode is %.*s: none, name and id are supported",
                        SL_FMT(mode));
     }

@@ -72,19 +72,20 @@ static void old_tables_without_special_features_are_open(void **state)
     }
 }
 
-static void column_mapping_is_refused_only_when_in_use(void **state)
+static void column_mapping_is_read_and_stops_writers_only_when_in_use(void **state)
 {
     (void)state;
     const struct sl_protocol p = {.min_reader_version = 2, .min_writer_version = 5};
     assert_int_equal(judge(&p, plain_schema, "delta.columnMapping.mode", "none").write, SILT_OK);
     const struct verdict v = judge(&p, plain_schema, "delta.columnMapping.mode", "name");
-    assert_int_equal(v.read, SILT_EUNSUPPORTED);
-    assert_string_equal(v.err.code_name, "DELTA_UNSUPPORTED_FEATURES_FOR_READ");
+    assert_int_equal(v.read, SILT_OK);
+    assert_int_equal(v.write, SILT_EUNSUPPORTED);
+    assert_string_equal(v.err.code_name, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE");
     assert_non_null(strstr(v.err.message, "columnMapping (table property delta.columnMapping.mode)"));
     struct listed l;
     list(&l, "columnMapping", NULL);
-    assert_int_equal(judge(&l.protocol, plain_schema, NULL, NULL).read, SILT_OK);
-    assert_int_equal(judge(&l.protocol, plain_schema, "delta.columnMapping.mode", "id").read, SILT_EUNSUPPORTED);
+    assert_int_equal(judge(&l.protocol, plain_schema, NULL, NULL).write, SILT_OK);
+    assert_int_equal(judge(&l.protocol, plain_schema, "delta.columnMapping.mode", "id").read, SILT_OK);
 }
 
 static void column_mapping_without_its_protocol_is_refused_all_the_same(void **state)
@@ -130,7 +131,7 @@ static void unknown_feature_is_named(void **state)
 static void unbuilt_features_block_even_unused_where_files_may_show_them(void **state)
 {
     (void)state;
-    static const char *const reader_features[] = {"deletionVectors", "typeWidening", "catalogManaged",
+    static const char *const reader_features[] = {"deletionVectors", "adaptiveMetadata", "catalogManaged",
                                                   "catalogOwned-preview"};
     for (size_t i = 0; i < sizeof(reader_features) / sizeof(reader_features[0]); i++) {
         struct listed l;
@@ -209,7 +210,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(old_tables_without_special_features_are_open),
-        cmocka_unit_test(column_mapping_is_refused_only_when_in_use),
+        cmocka_unit_test(column_mapping_is_read_and_stops_writers_only_when_in_use),
         cmocka_unit_test(column_mapping_without_its_protocol_is_refused_all_the_same),
         cmocka_unit_test(constraints_and_invariants_stop_writers_only),
         cmocka_unit_test(unknown_feature_is_named),

@@ -137,7 +137,7 @@ static void what_cannot_be_written_is_refused(void **state)
     expect_refusal(plain_schema, (const char *[]){"delta.constraints.c", "id > 0", NULL}, SILT_EUNSUPPORTED,
                    "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE");
     expect_refusal(plain_schema, (const char *[]){"delta.columnMapping.mode", "name", NULL}, SILT_EUNSUPPORTED,
-                   "DELTA_UNSUPPORTED_FEATURES_FOR_READ");
+                   "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE");
     expect_refusal(plain_schema, (const char *[]){"delta.feature.nonsense", "supported", NULL}, SILT_EUNSUPPORTED,
                    "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG");
     expect_refusal(plain_schema, (const char *[]){"delta.feature.appendOnly", "maybe", NULL}, SILT_EINVALID,
