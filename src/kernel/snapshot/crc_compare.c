@@ -6,7 +6,10 @@
 
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/error.h"
+#include "json/json.h"
+#include "kernel/log/json_checksum.h"
 
 static bool differs(char what[SL_CRC_DIFFERENCE_SIZE], const char *name)
 {
@@ -77,7 +80,7 @@ static bool same_map(const struct sl_kv_list *a, const struct sl_kv_list *b)
     return true;
 }
 
-bool sl_protocol_same(const struct sl_protocol *a, const struct sl_protocol *b, char what[SL_CRC_DIFFERENCE_SIZE])
+static bool same_protocol(const struct sl_protocol *a, const struct sl_protocol *b, char what[SL_CRC_DIFFERENCE_SIZE])
 {
     if (a->min_reader_version != b->min_reader_version || a->min_writer_version != b->min_writer_version) {
         return differs(what, "the protocol's versions");
@@ -88,12 +91,38 @@ bool sl_protocol_same(const struct sl_protocol *a, const struct sl_protocol *b, 
     return true;
 }
 
-bool sl_metadata_same(const struct sl_metadata *a, const struct sl_metadata *b, char what[SL_CRC_DIFFERENCE_SIZE])
+static bool canonical(const silt_env *env, struct sl_str json, struct sl_buf *out)
+{
+    struct sl_json_doc *doc = NULL;
+    const bool ok = sl_json_parse(env, json, &doc, NULL) == SILT_OK &&
+                    sl_json_canonical(env, sl_json_root(doc), SL_CHECKSUM_BY_PATH, out, NULL) == SILT_OK;
+    sl_json_free(doc);
+    return ok;
+}
+
+/* A writer may print the schema again for the checksum: then members come in another order. */
+static bool same_json(const silt_env *env, struct sl_str a, struct sl_str b)
+{
+    if (sl_str_eq(a, b)) {
+        return true;
+    }
+    struct sl_buf x;
+    struct sl_buf y;
+    sl_buf_init(&x, env);
+    sl_buf_init(&y, env);
+    const bool same = canonical(env, a, &x) && canonical(env, b, &y) && sl_str_eq(sl_buf_view(&x), sl_buf_view(&y));
+    sl_buf_release(&x);
+    sl_buf_release(&y);
+    return same;
+}
+
+static bool same_metadata(const silt_env *env, const struct sl_metadata *a, const struct sl_metadata *b,
+                          char what[SL_CRC_DIFFERENCE_SIZE])
 {
     if (!sl_str_eq(a->id, b->id)) {
         return differs(what, "metaData.id");
     }
-    if (!sl_str_eq(a->schema_string, b->schema_string)) {
+    if (!same_json(env, a->schema_string, b->schema_string)) {
         return differs(what, "metaData.schemaString");
     }
     if (!same_list(&a->partition_columns, &b->partition_columns)) {
@@ -108,15 +137,18 @@ bool sl_metadata_same(const struct sl_metadata *a, const struct sl_metadata *b, 
     return true;
 }
 
-static bool same_txns(const struct sl_replay_state *a, const struct sl_replay_state *b)
+/* PROTOCOL.md "Transaction Identifiers": those that have expired may be left out. */
+static bool same_txns(const struct sl_replay_state *crc, const struct sl_replay_state *log)
 {
-    if (a->app_txns.len != b->app_txns.len) {
+    const struct sl_str retention = sl_kv_get(&log->metadata.configuration,
+                                              SL_STR("delta.setTransactionRetentionDuration"), NULL);
+    if (crc->app_txns.len > log->app_txns.len || (crc->app_txns.len < log->app_txns.len && retention.ptr == NULL)) {
         return false;
     }
-    for (size_t i = 0; i < a->app_txns.len; i++) {
-        const struct sl_app_txn *txn = sl_vec_at(&a->app_txns, i);
-        const struct sl_map_entry *entry = sl_map_find(&b->app_index, txn->app_id);
-        const struct sl_app_txn *other = entry != NULL ? sl_vec_at(&b->app_txns, (size_t)entry->value.u64) : NULL;
+    for (size_t i = 0; i < crc->app_txns.len; i++) {
+        const struct sl_app_txn *txn = sl_vec_at(&crc->app_txns, i);
+        const struct sl_map_entry *entry = sl_map_find(&log->app_index, txn->app_id);
+        const struct sl_app_txn *other = entry != NULL ? sl_vec_at(&log->app_txns, (size_t)entry->value.u64) : NULL;
         if (other == NULL || other->version != txn->version) {
             return false;
         }
@@ -142,18 +174,20 @@ static bool has_domains(const struct sl_replay_state *a, const struct sl_replay_
     return true;
 }
 
-bool sl_state_same(const struct sl_replay_state *a, const struct sl_replay_state *b, char what[SL_CRC_DIFFERENCE_SIZE])
+bool sl_crc_same_state(const silt_env *env, const struct sl_replay_state *crc, const struct sl_replay_state *log,
+                       char what[SL_CRC_DIFFERENCE_SIZE])
 {
-    if (a->has_protocol != b->has_protocol || a->has_metadata != b->has_metadata) {
+    if (crc->has_protocol != log->has_protocol || crc->has_metadata != log->has_metadata) {
         return differs(what, "what there is of protocol and metaData");
     }
-    if (!sl_protocol_same(&a->protocol, &b->protocol, what) || !sl_metadata_same(&a->metadata, &b->metadata, what)) {
+    if (!same_protocol(&crc->protocol, &log->protocol, what) ||
+        !same_metadata(env, &crc->metadata, &log->metadata, what)) {
         return false;
     }
-    if (!same_txns(a, b)) {
+    if (!same_txns(crc, log)) {
         return differs(what, "setTransactions");
     }
-    if (!has_domains(a, b) || !has_domains(b, a)) {
+    if (!has_domains(crc, log) || !has_domains(log, crc)) {
         return differs(what, "domainMetadata");
     }
     return true;

@@ -20,9 +20,11 @@ struct sl_crc_replay {
 /* Puts the state of a checksum behind newer commits, as the rows of a checkpoint would come. */
 silt_status sl_crc_each_action(const struct sl_crc *crc, struct sl_replay *replay, silt_error *err);
 
-/* Same meaning, whatever the order of lists and maps? If not, `what` names the first thing that differs. */
-bool sl_state_same(const struct sl_replay_state *a, const struct sl_replay_state *b, char what[SL_CRC_DIFFERENCE_SIZE]);
-bool sl_protocol_same(const struct sl_protocol *a, const struct sl_protocol *b, char what[SL_CRC_DIFFERENCE_SIZE]);
-bool sl_metadata_same(const struct sl_metadata *a, const struct sl_metadata *b, char what[SL_CRC_DIFFERENCE_SIZE]);
+/*
+ * Same meaning, whatever the order of lists, maps and JSON members? If not, `what` names the first thing that differs. Of the
+ * checksum, applications may be missing where the table lets them expire. Out of memory counts as different.
+ */
+bool sl_crc_same_state(const silt_env *env, const struct sl_replay_state *crc, const struct sl_replay_state *log,
+                       char what[SL_CRC_DIFFERENCE_SIZE]);
 
 #endif

@@ -140,7 +140,7 @@ silt_status sl_snapshot_check_crc(const silt_snapshot *snapshot, const struct sl
         return SILT_OK;
     }
     char what[SL_CRC_DIFFERENCE_SIZE];
-    if (sl_state_same(&snapshot->state, &view->state, what)) {
+    if (sl_crc_same_state(snapshot->env, &snapshot->state, &view->state, what)) {
         return SILT_OK;
     }
     sl_table_distrust_crc(snapshot->table);
