@@ -1,7 +1,7 @@
 /*
- * The history of a table, newest first (silt/table.h). Reads commits only: no snapshot is loaded, so a table whose features
+ * The history of a table, newest first (silt/table.h). Reads commits; no snapshot is needed, so a table whose features
  * silt lacks has a history too. commitInfo is free-form: what it does not say stays empty. A version's time is its
- * in-commit timestamp where the commit has one, else its file's, made to grow with the versions. Any thread.
+ * in-commit timestamp where that counts, else its file's, made to grow with the versions. Any thread.
  */
 #include "base/env.h"
 #include "base/error.h"
@@ -10,9 +10,14 @@
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 #include "kernel/table/commit_times.h"
+#include "kernel/table/ict.h"
 #include "silt/table.h"
 
 struct telling {
+    silt_table *table;
+    const silt_call *call;
+    bool knows_ict;        /* ict_version is known: it is looked for when a commit first has such a time */
+    int64_t ict_version;   /* from which on in-commit timestamps count */
     struct sl_arena texts; /* NUL-terminated copies for one entry */
     bool (*on_entry)(void *ctx, const silt_history_entry *entry);
     void *ctx;
@@ -32,7 +37,7 @@ static const char *text(struct telling *telling, struct sl_str value)
 
 static void fill_entry(struct telling *telling, const struct sl_commit_info *info, silt_history_entry *entry)
 {
-    if (info->in_commit_timestamp != SL_NO_I64) {
+    if (info->in_commit_timestamp != SL_NO_I64 && entry->version >= telling->ict_version) {
         entry->timestamp_ms = info->in_commit_timestamp;
     }
     entry->user_id = text(telling, info->user_id);
@@ -50,9 +55,32 @@ static void fill_entry(struct telling *telling, const struct sl_commit_info *inf
     entry->engine_info = text(telling, info->engine_info);
 }
 
+/*
+ * A table on which in-commit timestamps were switched off and on again has commits with such times that do not count. A table that
+ * cannot be opened shows what its commits say.
+ */
+static silt_status find_ict(struct telling *telling, const struct sl_commit *commit, silt_error *err)
+{
+    const bool has_time = commit->commit_info != NULL && commit->commit_info->in_commit_timestamp != SL_NO_I64;
+    if (telling->knows_ict || !has_time) {
+        return SILT_OK;
+    }
+    silt_snapshot *latest = NULL;
+    const silt_status status = sl_snapshot_load(telling->table, telling->call, SL_VERSION_LATEST, &latest, err);
+    if (status == SILT_ENOMEM || status == SILT_ECANCELLED || status == SILT_EDEADLINE) {
+        return status;
+    }
+    silt_error_reset(err);
+    telling->ict_version = status == SILT_OK ? sl_ict_of(latest).version : 0;
+    telling->knows_ict = true;
+    silt_snapshot_unref(latest);
+    return SILT_OK;
+}
+
 static silt_status tell_commit(void *ctx, const struct sl_commit *commit, bool *stop, silt_error *err)
 {
     struct telling *telling = ctx;
+    SL_TRY(find_ict(telling, commit, err));
     silt_history_entry entry = {.size = sizeof(entry),
                                 .version = commit->version,
                                 .timestamp_ms = commit->modified_ms,
@@ -98,7 +126,8 @@ silt_status silt_table_history(silt_table *table, const silt_call *call, int64_t
     struct sl_vec files;
     sl_arena_init(&names, env);
     sl_vec_init(&files, env, sizeof(struct sl_log_file));
-    struct telling telling = {.on_entry = on_entry, .ctx = ctx, .left = limit > 0 ? limit : INT64_MAX};
+    struct telling telling = {
+        .table = table, .call = call, .on_entry = on_entry, .ctx = ctx, .left = limit > 0 ? limit : INT64_MAX};
     sl_arena_init(&telling.texts, env);
     bool exists = false;
     silt_status status = sl_table_list_log(table, call, 0, &names, &files, &exists, err);

@@ -12,11 +12,11 @@
 #include "base/error.h"
 #include "base/time.h"
 #include "kernel/engine/engine.h"
-#include "kernel/feature/feature.h"
 #include "kernel/log/commit_batch.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 #include "kernel/table/commit_times.h"
+#include "kernel/table/ict.h"
 #include "silt/table.h"
 
 #define TIME_TEXT_SIZE 48
@@ -29,8 +29,7 @@ struct search {
     struct sl_vec files; /* of struct sl_log_file, commits that can be rebuilt */
     silt_snapshot *latest;
     int64_t at_ms;
-    int64_t ict_version;   /* first version with an in-commit timestamp; INT64_MAX if there is none */
-    int64_t ict_timestamp; /* its time; INT64_MIN: all versions have one */
+    struct sl_ict ict;
 };
 
 static void print_time(const struct search *search, int64_t ms, char *out, size_t size)
@@ -74,25 +73,6 @@ static silt_status too_late(const struct search *search, int64_t latest_ms, silt
 }
 
 /* ---- where in-commit timestamps begin ---- */
-
-static int64_t property_number(const struct sl_kv_list *configuration, const char *key, int64_t if_absent)
-{
-    int64_t number = 0;
-    return sl_str_to_i64(sl_kv_get(configuration, sl_str_from(key), NULL), &number) ? number : if_absent;
-}
-
-static void find_enablement(struct search *search)
-{
-    const struct sl_kv_list *configuration = &sl_snapshot_get_metadata(search->latest)->configuration;
-    search->ict_version = INT64_MAX;
-    search->ict_timestamp = INT64_MAX;
-    if (!sl_protocol_has_feature(sl_snapshot_protocol(search->latest), "inCommitTimestamp") ||
-        !sl_property_bool(configuration, "delta.enableInCommitTimestamps")) {
-        return;
-    }
-    search->ict_version = property_number(configuration, "delta.inCommitTimestampEnablementVersion", 0);
-    search->ict_timestamp = property_number(configuration, "delta.inCommitTimestampEnablementTimestamp", INT64_MIN);
-}
 
 static silt_status take_time(void *ctx, const struct sl_commit *commit, bool *stop, silt_error *err)
 {
@@ -162,11 +142,11 @@ static silt_status find_version(struct search *search, int64_t *version, silt_er
     struct sl_log_file *commits = search->files.data;
     const size_t n = search->files.len;
     size_t n_old = 0; /* commits from before in-commit timestamps */
-    while (n_old < n && commits[n_old].version < search->ict_version) {
+    while (n_old < n && commits[n_old].version < search->ict.version) {
         n_old++;
     }
     sl_commit_times_adjust(commits, n_old);
-    const bool by_commits = n_old < n && (n_old == 0 || search->at_ms >= search->ict_timestamp);
+    const bool by_commits = n_old < n && (n_old == 0 || search->at_ms >= search->ict.timestamp_ms);
     struct sl_log_file *window = by_commits ? commits + n_old : commits;
     const size_t n_window = by_commits ? n - n_old : n_old;
     size_t index = n_window;
@@ -199,7 +179,7 @@ silt_status silt_table_snapshot_at_timestamp(silt_table *table, const silt_call 
     SL_TRY(sl_snapshot_load(table, call, SL_VERSION_LATEST, &search.latest, err));
     sl_arena_init(&search.arena, search.env);
     sl_vec_init(&search.files, search.env, sizeof(struct sl_log_file));
-    find_enablement(&search);
+    search.ict = sl_ict_of(search.latest);
     int64_t version = -1;
     silt_status status = find_version(&search, &version, err);
     if (status == SILT_OK) {
