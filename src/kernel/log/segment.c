@@ -106,13 +106,20 @@ static silt_status fail_gap(const struct gap *gap, int64_t checkpoint_version, i
 
 /* ---- compacted files ---- */
 
-/* The compacted file that stands for the most commits from a version on, up to the target; NULL if there is none. */
-static const struct sl_log_file *find_compacted(const struct sl_segment_request *request, int64_t from, int64_t target)
+/*
+ * The compacted file that stands for the most commits from a version on, up to the target; NULL if there is none. *at goes through
+ * the listing once, as the versions ascend.
+ */
+static const struct sl_log_file *find_compacted(const struct sl_segment_request *request, int64_t from, int64_t target,
+                                                size_t *at)
 {
     const struct sl_log_file *best = NULL;
-    for (size_t i = 0; i < request->n_files; i++) {
+    while (*at < request->n_files && request->files[*at].version < from) {
+        (*at)++;
+    }
+    for (size_t i = *at; i < request->n_files && request->files[i].version == from; i++) {
         const struct sl_log_file *file = &request->files[i];
-        if (file->kind == SL_LOG_COMPACTED && file->version == from && file->end_version <= target &&
+        if (file->kind == SL_LOG_COMPACTED && file->end_version <= target &&
             (best == NULL || file->end_version > best->end_version)) {
             best = file;
         }
@@ -126,8 +133,9 @@ static size_t compact(const struct sl_segment_request *request, int64_t target, 
 {
     size_t kept = 0;
     size_t i = 0;
+    size_t at = 0;
     while (i < n) {
-        const struct sl_log_file *compacted = find_compacted(request, commits[i].version, target);
+        const struct sl_log_file *compacted = find_compacted(request, commits[i].version, target, &at);
         if (compacted == NULL) {
             commits[kept++] = commits[i++];
             continue;
