@@ -143,6 +143,25 @@ static size_t root_length(struct sl_str uri)
     return i;
 }
 
+void sl_uri_print(struct sl_buf *out, struct sl_str location)
+{
+    static const char kept[] = "-_.!~*'():@&=+$,;/";
+    const struct sl_str path = strip_file_scheme(location);
+    const size_t begin = root_length(path);
+    if (begin == 0) {
+        sl_buf_put_c(out, "file:");
+    }
+    sl_buf_put_str(out, sl_str_sub(path, 0, begin));
+    for (size_t i = begin; i < path.len; i++) {
+        const char c = path.ptr[i];
+        if (is_alpha(c) || sl_is_digit(c) || (unsigned char)c >= 0x80 || memchr(kept, c, sizeof(kept) - 1) != NULL) {
+            sl_buf_put_char(out, c);
+        } else {
+            put_escaped(out, c);
+        }
+    }
+}
+
 /* a, a slash if wanted, b: in one NUL-terminated text. */
 static struct sl_str concat(struct sl_arena *arena, struct sl_str a, bool with_slash, struct sl_str b)
 {

@@ -23,6 +23,11 @@ struct sl_str sl_uri_scheme(struct sl_str uri);
 /* Appends the RFC 2396 path encoding: unreserved characters, '/', and the sub-delimiters that java.net.URI leaves
  * alone are kept; everything else, '%' and non-ASCII included, becomes %XX. A ':' in the first segment is encoded. */
 void sl_uri_encode_path(struct sl_buf *out, struct sl_str path);
+/*
+ * Appends a location as a URI as Spark prints it: "file:/t/a%20b", "s3://bucket/t/a". What java.net.URI leaves as it is in a path, letters
+ * of all alphabets among it, is kept.
+ */
+void sl_uri_print(struct sl_buf *out, struct sl_str location);
 /* Decodes %XX once; '+' stays '+'. A broken escape or a NUL byte is SILT_ECORRUPT. */
 silt_status sl_uri_decode(struct sl_arena *arena, struct sl_str text, struct sl_str *out, silt_error *err);
 /*

@@ -7,6 +7,7 @@
 #include "duck_scan.h"
 
 #include "base/error.h"
+#include "base/uri.h"
 #include "schema/value.h"
 
 /* Values of files behind _metadata. */
@@ -75,48 +76,12 @@ static const struct silt_type *metadata_type(const silt_scan_plan *plan)
 
 /* ---- values of files ---- */
 
-/* What java.net.URI leaves as it is in a path, as Spark prints it: letters of all alphabets among it. */
-static void put_uri_path(struct sl_buf *out, struct sl_str path)
-{
-    static const char kept[] = "-_.!~*'():@&=+$,;/";
-    for (size_t i = 0; i < path.len; i++) {
-        const unsigned char c = (unsigned char)path.ptr[i];
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || sl_is_digit((char)c);
-        if (letter || c >= 0x80 || memchr(kept, (int)c, sizeof(kept) - 1) != NULL) {
-            sl_buf_put_char(out, (char)c);
-        } else {
-            sl_buf_printf(out, "%%%02X", (unsigned)c);
-        }
-    }
-}
-
-/* "file:/t/a%20b.parquet", "s3://bucket/t/a.parquet". */
-static void put_uri(struct sl_buf *out, struct sl_str path)
-{
-    const size_t scheme_end = sl_str_find(path, SL_STR("://"));
-    if (scheme_end == SIZE_MAX || path.ptr[0] == '/') {
-        sl_buf_put_c(out, "file:");
-        put_uri_path(out, path);
-        return;
-    }
-    if (sl_str_starts_with(path, SL_STR("file:///"))) {
-        put_uri(out, sl_str_sub(path, 7, path.len));
-        return;
-    }
-    size_t begin = scheme_end + 3;
-    while (begin < path.len && path.ptr[begin] != '/') {
-        begin++;
-    }
-    sl_buf_put_str(out, sl_str_sub(path, 0, begin));
-    put_uri_path(out, sl_str_sub(path, begin, path.len));
-}
-
 static silt_status text_value(struct sl_scan_work *work, const silt_plan_file *file, bool whole, silt_value *out,
                               silt_error *err)
 {
     struct sl_buf uri;
     sl_buf_init(&uri, work->arena.env);
-    put_uri(&uri, sl_str_from(file->path));
+    sl_uri_print(&uri, sl_str_from(file->path));
     silt_status status = sl_buf_status(&uri, err);
     if (status == SILT_OK) {
         struct sl_str text = sl_buf_view(&uri);
