@@ -43,7 +43,7 @@ typedef struct silt_parquet_file {
 /*
  * What to read. The stream's batches never mix files. Columns come in the order of `schema`, of exactly its types
  * (narrower physical types are widened, what cannot be widened is SILT_ESCHEMA), matched by name (case-sensitive) or,
- * when match_by_field_id, by the field's "parquet.field.id" metadata; columns that a file lacks are null.
+ * when match_by_field_id, by the field's "parquet.field.id" metadata (a field without it by name); columns that a file lacks are null.
  */
 typedef struct silt_parquet_read {
     uint32_t size;

@@ -39,8 +39,11 @@ struct mini_engine {
     size_t n_files_read;    /* files that those calls named */
     size_t n_columns_asked; /* by the last of them */
     bool had_predicate;     /* the last of them */
+    bool matched_by_id;     /* likewise; files of the mini engine have names only */
+    bool had_row_index;     /* likewise */
     size_t n_written;       /* files that write made */
     bool lies_about_types;  /* read hands out every column as int8 */
+    bool leaves_rows_out;   /* read leaves out every third row, as if a predicate had ruled it out */
 };
 
 enum {

@@ -62,21 +62,25 @@ static const silt_value *find_column(const struct mini_file *file, const char *n
     return NULL;
 }
 
-static bool make_batch(const struct reader *reader, const struct mini_file *file, size_t n, struct ArrowArray *out)
+/* A batch of `rows`, which are places in the file. */
+static bool make_batch(const struct reader *reader, const struct mini_file *file, const silt_value *rows, size_t n,
+                       struct ArrowArray *out)
 {
     size_t n_fields = silt_schema_field_count(reader->schema);
     size_t extra = (size_t)reader->with_file_index + (size_t)reader->with_row_index;
     silt_value places[MINI_BATCH_ROWS];
-    silt_value rows[MINI_BATCH_ROWS];
+    silt_value cells[MINI_BATCH_ROWS];
     for (size_t i = 0; i < n; i++) {
         places[i] = mini_long((int64_t)reader->path);
-        rows[i] = mini_long((int64_t)(reader->row + i));
     }
     mini_struct(out, n_fields + extra, (int64_t)n);
     bool good = true;
     for (size_t i = 0; i < n_fields && good; i++) {
         const silt_value *values = find_column(file, silt_field_name(silt_schema_field(reader->schema, i)));
-        good = mini_array(out->children[i], format_of(reader, i), values != NULL ? values + reader->row : NULL, n);
+        for (size_t row = 0; row < n && values != NULL; row++) {
+            cells[row] = values[rows[row].as.i64];
+        }
+        good = mini_array(out->children[i], format_of(reader, i), values != NULL ? cells : NULL, n);
     }
     if (good && reader->with_file_index) {
         good = mini_array(out->children[n_fields++], "l", places, n);
@@ -106,12 +110,17 @@ static int reader_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
             reader->row = 0;
             continue;
         }
-        size_t n = left < MINI_BATCH_ROWS ? left : MINI_BATCH_ROWS;
-        if (!make_batch(reader, file, n, out)) {
+        silt_value rows[MINI_BATCH_ROWS];
+        size_t n = 0;
+        for (; left > 0 && n < MINI_BATCH_ROWS; left--, reader->row++) {
+            if (!reader->mini->leaves_rows_out || reader->row % 3 != 1) {
+                rows[n++] = mini_long((int64_t)reader->row);
+            }
+        }
+        if (!make_batch(reader, file, rows, n, out)) {
             (void)snprintf(reader->message, sizeof(reader->message), "a type that the mini engine does not know");
             return EINVAL;
         }
-        reader->row += n;
         return 0;
     }
     return 0;
@@ -166,6 +175,8 @@ static silt_status mini_read(void *impl, const silt_call *call, const silt_parqu
     mini->n_files_read += request->n_files;
     mini->n_columns_asked = silt_schema_field_count(request->schema);
     mini->had_predicate = request->predicate != NULL;
+    mini->matched_by_id = request->match_by_field_id;
+    mini->had_row_index = request->with_row_index;
     silt_status status = silt_schema_to_arrow(request->schema, &reader->arrow, err);
     if (status != SILT_OK) {
         out->release(out);

@@ -8,14 +8,36 @@
 
 /* ---- to text ---- */
 
+static void put_mark(char *text, size_t size, size_t *len, char mark)
+{
+    if (*len + 1 < size) {
+        text[(*len)++] = mark;
+        text[*len] = '\0';
+    }
+}
+
 static void put_cell(char *text, size_t size, size_t *len, const struct ArrowSchema *schema,
                      const struct ArrowArray *array, int64_t row)
 {
+    const bool is_struct = strcmp(schema->format, "+s") == 0;
+    if (is_struct &&
+        (array->null_count == 0 || array->buffers[0] == NULL ||
+         (((const unsigned char *)array->buffers[0])[(row + array->offset) / 8] >> ((row + array->offset) % 8) & 1) !=
+             0)) {
+        for (int64_t i = 0; i < schema->n_children; i++) {
+            put_mark(text, size, len, i == 0 ? '{' : ',');
+            put_cell(text, size, len, schema->children[i], array->children[i], row + array->offset);
+        }
+        put_mark(text, size, len, '}');
+        return;
+    }
     silt_value cell;
     char *at = text + *len;
     size_t left = size - *len;
     int written = 0;
-    if (!mini_cell(schema, array, row, &cell)) {
+    if (is_struct) {
+        written = snprintf(at, left, "null");
+    } else if (!mini_cell(schema, array, row, &cell)) {
         written = snprintf(at, left, "<%s>", schema->format);
     } else if (cell.is_null) {
         written = snprintf(at, left, "null");
@@ -29,14 +51,6 @@ static void put_cell(char *text, size_t size, size_t *len, const struct ArrowSch
         written = snprintf(at, left, "%lld", (long long)cell.as.i64);
     }
     *len += written > 0 && (size_t)written < left ? (size_t)written : 0;
-}
-
-static void put_mark(char *text, size_t size, size_t *len, char mark)
-{
-    if (*len + 1 < size) {
-        text[(*len)++] = mark;
-        text[*len] = '\0';
-    }
 }
 
 int mini_rows_text(struct ArrowArrayStream *rows, char *text, size_t text_size)

@@ -7,7 +7,7 @@
 #include "mini_engine.h"
 
 /*
- * Consumes a stream into text: cells apart by ',', rows by ';', "null" for null, "<format>" for a type that is not flat. Returns the
+ * Consumes a stream into text: cells apart by ',', rows by ';', "null" for null, "{a,b}" for a struct, "<format>" for a list or map. Returns the
  * number of batches, or -1 with the stream's message in text.
  */
 int mini_rows_text(struct ArrowArrayStream *rows, char *text, size_t text_size);

@@ -1,5 +1,6 @@
 /*
- * Batches of rows as scans hand them out: struct arrays assembled from columns of other batches, and columns of one value.
+ * Batches of rows as scans hand them out: struct arrays assembled from columns of other batches, columns of one value, columns of
+ * numbers.
  */
 #ifndef SL_KERNEL_SCAN_BATCH_H
 #define SL_KERNEL_SCAN_BATCH_H
@@ -27,5 +28,10 @@ bool sl_batch_same_layout(const struct ArrowSchema *a, const struct ArrowSchema 
 /* A column of a flat type that holds one value `length` times. SILT_ELIMIT when its text exceeds 2 GiB. */
 silt_status sl_constant_column(const silt_env *env, const struct silt_type *type, const silt_value *value,
                                int64_t length, struct ArrowArray *out, silt_error *err);
+
+/* A column of n 64-bit numbers, 0 at first, which the caller fills in through *values; none is null. */
+silt_status sl_long_column(const silt_env *env, int64_t n, int64_t **values, struct ArrowArray *out, silt_error *err);
+/* Makes a row of such a column null, each at most once. */
+void sl_long_column_set_null(struct ArrowArray *column, int64_t row);
 
 #endif

@@ -191,3 +191,36 @@ silt_status sl_constant_column(const silt_env *env, const struct silt_type *type
     out->release = release_column;
     return SILT_OK;
 }
+
+silt_status sl_long_column(const silt_env *env, int64_t n, int64_t **values, struct ArrowArray *out, silt_error *err)
+{
+    memset(out, 0, sizeof(*out));
+    *values = NULL;
+    size_t size = 0;
+    struct column *column = sl_alloc_zero(env, sizeof(*column));
+    if (column == NULL) {
+        return sl_fail_nomem(err);
+    }
+    column->env = env;
+    unsigned char *valid = add_buffer(column, VALIDITY, (size_t)n / 8 + 1);
+    *values = sl_mul_size((size_t)n, sizeof(int64_t), &size) ? add_buffer(column, VALUES, size) : NULL;
+    if (valid == NULL || *values == NULL) {
+        free_column(column);
+        return sl_fail_nomem(err);
+    }
+    memset(valid, 0xFF, (size_t)n / 8 + 1);
+    out->length = n;
+    out->n_buffers = 2;
+    out->buffers = column->buffers;
+    out->private_data = column;
+    out->release = release_column;
+    return SILT_OK;
+}
+
+void sl_long_column_set_null(struct ArrowArray *array, int64_t row)
+{
+    const struct column *column = array->private_data;
+    unsigned char *valid = column->blocks[VALIDITY];
+    valid[row / 8] = (unsigned char)(valid[row / 8] & ~(1U << (row % 8)));
+    array->null_count++;
+}
