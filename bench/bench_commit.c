@@ -100,7 +100,7 @@ static silt_status parse_whole(const silt_env *env, struct sl_str text, int64_t 
 {
     struct sl_arena arena;
     struct sl_commit commit;
-    const struct sl_commit_bytes input = {env, NULL, 0, text};
+    const struct sl_commit_bytes input = {.env = env, .bytes = text};
     sl_arena_init(&arena, env);
     silt_status status = sl_commit_parse_in_place(&input, &arena, &commit, err);
     if (status == SILT_OK && (int64_t)commit.n_actions != expected) {

@@ -17,6 +17,17 @@
 /* Bytes that one thread parses at a time. */
 #define PIECE_SIZE ((size_t)1024 * 1024)
 
+silt_status sl_commit_seed(const silt_env *env, uint64_t *seed, silt_error *err)
+{
+    *seed = 0;
+    const silt_status status = env->random_bytes(env->ctx, seed, sizeof(*seed));
+    if (status != SILT_OK) {
+        return sl_fail(err, status, NULL, "no random bytes can be had");
+    }
+    *seed = *seed != 0 ? *seed : 1;
+    return SILT_OK;
+}
+
 /* ---- the whole commit ---- */
 
 struct job {
@@ -44,14 +55,16 @@ static silt_status cut(struct job *job, silt_error *err)
 {
     const silt_env *env = job->input->env;
     const struct sl_str bytes = job->input->bytes;
-    uint64_t seed = 0;
+    uint64_t seed = job->input->seed;
     job->room = bytes.len / PIECE_SIZE + 1;
     job->ends = sl_alloc_array(env, job->room, sizeof(*job->ends));
     job->pieces = sl_alloc_array(env, job->room, sizeof(*job->pieces));
     if (job->ends == NULL || job->pieces == NULL) {
         return sl_fail_nomem(err);
     }
-    SL_TRY(sl_piece_seed(env, &seed, err));
+    if (seed == 0) {
+        SL_TRY(sl_commit_seed(env, &seed, err));
+    }
     const size_t n = sl_pieces_cut(bytes, PIECE_SIZE, job->room, job->ends);
     for (size_t i = 0; i < n; i++) {
         struct sl_piece *piece = &job->pieces[job->n_pieces++];

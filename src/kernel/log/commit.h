@@ -60,7 +60,11 @@ struct sl_commit_bytes {
     const silt_executor *executor; /* NULL: on the caller's thread; never from within one of its items */
     int64_t version;
     struct sl_str bytes;
+    uint64_t seed; /* from sl_commit_seed, to have one for many commits; 0: a new one */
 };
+
+/* A number that nobody can guess, not 0: keeps makers of hostile paths from choosing their hashes. */
+silt_status sl_commit_seed(const silt_env *env, uint64_t *seed, silt_error *err);
 
 /*
  * Parses a whole commit file. Checks what the protocol demands of one commit (at most one metaData, one protocol, one

@@ -14,7 +14,7 @@
 
 /* A batch ends at either bound, whichever comes first. */
 #define BATCH_MAX_COMMITS 1024
-#define BATCH_MAX_BYTES (INT64_C(32) * 1024 * 1024)
+#define BATCH_MAX_BYTES (INT64_C(8) * 1024 * 1024)
 /* Below this, waking threads costs more than they save. */
 #define PARALLEL_MIN_BYTES (INT64_C(1) * 1024 * 1024)
 /* Commits from this size on are read alone: by several threads, in parts where the visitor takes them. */
@@ -42,6 +42,7 @@ struct batch {
     struct sl_arena paths;
     const silt_call *call;
     const silt_executor *executor; /* for the inside of a commit; NULL where commits are the items */
+    uint64_t seed;
 };
 
 struct visitor {
@@ -106,7 +107,7 @@ static void parse_slot(void *arg, size_t index)
     if (batch->request->info_only) {
         slot->status = parse_info(batch, slot, bytes);
     } else {
-        const struct sl_commit_bytes input = {batch->env, batch->executor, slot->file->version, bytes};
+        const struct sl_commit_bytes input = {batch->env, batch->executor, slot->file->version, bytes, batch->seed};
         slot->status = sl_commit_parse_in_place(&input, &slot->arena, &slot->commit, &slot->err);
     }
     slot->commit.modified_ms = slot->file->modified_ms;
@@ -266,10 +267,12 @@ silt_status sl_commits_each(const struct sl_commits_request *request, const silt
                                                  silt_error *err),
                             void *ctx, silt_error *err)
 {
+    const silt_env *env = silt_engine_env(request->source->engine);
     struct visitor visitor = {.visit = visit, .ctx = ctx};
     bool stop = false;
     size_t left = request->n;
-    silt_status status = SILT_OK;
+    uint64_t seed = 0;
+    silt_status status = left > 0 && !request->info_only ? sl_commit_seed(env, &seed, err) : SILT_OK;
     while (left > 0 && !stop && status == SILT_OK) {
         int64_t bytes = 0;
         const size_t count = batch_size(request, left, &bytes);
@@ -279,8 +282,9 @@ silt_status sl_commits_each(const struct sl_commits_request *request, const silt
         } else {
             struct batch batch = {.request = request,
                                   .storage = request->source->storage,
-                                  .env = silt_engine_env(request->source->engine),
+                                  .env = env,
                                   .call = call,
+                                  .seed = seed,
                                   .n = count};
             status = visit_batch(&batch, files, bytes, &visitor, &stop, err);
         }

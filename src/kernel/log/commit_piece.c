@@ -159,10 +159,3 @@ silt_status sl_piece_check(const struct sl_piece *piece, struct sl_commit_rules 
     }
     return sl_commit_rules_add_marks(rules, piece->marks.data, piece->marks.len, err);
 }
-
-silt_status sl_piece_seed(const silt_env *env, uint64_t *seed, silt_error *err)
-{
-    *seed = 0;
-    const silt_status status = env->random_bytes(env->ctx, seed, sizeof(*seed));
-    return status == SILT_OK ? SILT_OK : sl_fail(err, status, NULL, "no random bytes can be had");
-}

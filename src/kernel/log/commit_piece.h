@@ -49,7 +49,4 @@ size_t sl_pieces_cut(struct sl_str bytes, size_t size, size_t most, size_t *ends
 
 /* What the rules say of a piece that was read well. A fault is in line *line of the file. */
 silt_status sl_piece_check(const struct sl_piece *piece, struct sl_commit_rules *rules, size_t *line, silt_error *err);
-/* A number that nobody can guess. */
-silt_status sl_piece_seed(const silt_env *env, uint64_t *seed, silt_error *err);
-
 #endif

@@ -319,7 +319,7 @@ static silt_status begin(struct stream *stream, silt_error *err)
     sl_vec_init(&stream->extents, stream->env, sizeof(struct extent));
     stream->read_err = (silt_error)SILT_ERROR_INIT;
     stream->visit_err = (silt_error)SILT_ERROR_INIT;
-    const silt_status status = sl_piece_seed(stream->env, &seed, err);
+    const silt_status status = sl_commit_seed(stream->env, &seed, err);
     for (size_t i = 0; i < N_WINDOWS; i++) {
         sl_buf_init(&stream->windows[i].joint, stream->env);
         for (size_t k = 0; k < MAX_PIECES; k++) {

@@ -197,6 +197,10 @@ static void counts_are_limited(void **state)
     assert_int_equal(parse(f, sl_buf_cstr(&line)), SILT_ELIMIT);
     assert_non_null(strstr(f->err.message, "readerFeatures has 100001 members"));
     sl_buf_release(&line);
+    /* Nothing of a line that is too long is looked at. */
+    assert_int_equal(
+        sl_action_parse(&f->test.env, &f->arena, sl_str_make("{", SL_ACTION_MAX_LINE + 1), &f->action, &f->err),
+        SILT_ELIMIT);
 }
 
 static void torn_lines_are_refused(void **state)
