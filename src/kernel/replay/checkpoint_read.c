@@ -8,6 +8,7 @@
 #include "base/arrow.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "kernel/action/action_reader.h"
 #include "kernel/engine/engine.h"
 
 /* Memory of parsed lines is given back when it has grown to this. */
@@ -115,15 +116,24 @@ static bool is_file_line(struct sl_str line)
     return sl_str_starts_with(line, SL_STR("{\"add\":")) || sl_str_starts_with(line, SL_STR("{\"remove\":"));
 }
 
-static silt_status parse_line(const silt_env *env, struct sl_arena *arena, struct sl_str line, unsigned columns,
-                              const struct visitor *visitor, silt_error *err)
+static struct sl_str behind_line(struct sl_str rest)
 {
-    if (line.len == 0 || ((columns & FILE_COLUMNS) == 0 && is_file_line(line))) {
+    const char *end = memchr(rest.ptr, '\n', rest.len);
+    return sl_str_sub(rest, end != NULL ? (size_t)(end - rest.ptr) + 1 : rest.len, rest.len);
+}
+
+static silt_status read_line(struct sl_action_reader *reader, struct sl_str *rest, size_t *line, unsigned columns,
+                             const struct visitor *visitor, silt_error *err)
+{
+    if ((columns & FILE_COLUMNS) == 0 && is_file_line(*rest)) {
+        *rest = behind_line(*rest);
+        (*line)++;
         return SILT_OK;
     }
     struct sl_action action;
-    SL_TRY(sl_action_parse(env, arena, line, &action, err));
-    const bool wanted = action.kind != SL_ACTION_UNKNOWN && (columns >> action.kind & 1U) != 0;
+    bool done = false;
+    SL_TRY(sl_action_reader_next(reader, rest, line, &action, &done, err));
+    const bool wanted = !done && action.kind != SL_ACTION_UNKNOWN && (columns >> action.kind & 1U) != 0;
     return wanted ? visitor->visit(visitor->ctx, &action, err) : SILT_OK;
 }
 
@@ -131,22 +141,23 @@ static silt_status each_line(const silt_env *env, const silt_call *call, struct 
                              const struct visitor *visitor, silt_error *err)
 {
     struct sl_arena arena;
+    struct sl_action_reader reader;
     sl_arena_init(&arena, env);
+    sl_action_reader_init(&reader, env, &arena);
     silt_status status = SILT_OK;
     struct sl_str rest = bytes;
+    size_t line = 0;
     for (size_t n = 1; rest.len > 0 && status == SILT_OK; n++) {
-        const char *end = memchr(rest.ptr, '\n', rest.len);
-        const size_t len = end != NULL ? (size_t)(end - rest.ptr) : rest.len;
         status = n % LINES_PER_CHECK == 0 ? sl_call_check(env, call, err) : SILT_OK;
         if (status == SILT_OK) {
-            status = parse_line(env, &arena, sl_str_trim(sl_str_sub(rest, 0, len)), columns, visitor, err);
+            status = read_line(&reader, &rest, &line, columns, visitor, err);
             if (status == SILT_ECORRUPT) {
-                sl_error_context(err, "line %zu", n);
+                sl_error_context(err, "line %zu", line);
             }
         }
-        rest = sl_str_sub(rest, end != NULL ? len + 1 : len, rest.len);
         if (arena.total_bytes > LINE_ARENA_MAX) {
             sl_arena_release(&arena);
+            sl_action_reader_renew(&reader);
         }
     }
     sl_arena_release(&arena);
