@@ -23,6 +23,12 @@
 #define SL_DATAPLANE_ABI_VERSION 2
 #define SL_DATAPLANE_ENTRY "silt_duckdb_dataplane"
 
+/* Names that tables of the data plane may have beside their columns, and "*" does not give. */
+#define SL_DATAPLANE_VIRTUAL                        \
+    {                                               \
+        "file_index", "file_row_number", "filename" \
+    }
+
 struct sl_dataplane; /* the implementation's instance */
 
 /*
@@ -87,6 +93,10 @@ struct sl_dataplane_vtable {
     /*
      * Binds a plan and appends to `sql` the text of a query "SELECT … FROM …" that yields the plan's logical columns (without
      * parentheses around it). The plan is copied. scan_close after the last query that uses the text.
+     *
+     * A text that begins with "FROM " is a table with nothing selected from it: what follows may stand in place of the subquery. An
+     * optimiser knows such a table better (DuckDB shares equal joins below different projections of it). But it may have more
+     * columns than the plan, of the names SL_DATAPLANE_VIRTUAL, so that a query that says one of these must take the subquery.
      */
     silt_status (*scan_open)(struct sl_dataplane *dp, const silt_scan_plan *plan, struct sl_dataplane_scan **out,
                              struct sl_buf *sql, silt_error *err);

@@ -220,6 +220,34 @@ static silt_status plan_scan(struct sl_prepare *prepare, struct sl_table_ref *re
     return status;
 }
 
+/* Does a query say a name that the data plane's tables have beside their columns? */
+static bool says_virtual(struct sl_str sql)
+{
+    static const char *const names[] = SL_DATAPLANE_VIRTUAL;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const size_t len = strlen(names[i]);
+        for (size_t at = 0; at + len <= sql.len; at++) {
+            if (sl_str_eq_nocase(sl_str_sub(sql, at, at + len), sl_str_make(names[i], len))) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A scan in place of a table's name: the subquery, or the table below it where nothing is selected from that. */
+static void put_table(struct sl_buf *out, struct sl_str scan, struct sl_str sql)
+{
+    static const struct sl_str from = {"FROM ", 5};
+    if (sl_str_starts_with(scan, from) && !says_virtual(sql)) {
+        sl_buf_put_str(out, sl_str_sub(scan, from.len, scan.len));
+        return;
+    }
+    sl_buf_put_char(out, '(');
+    sl_buf_put_str(out, scan);
+    sl_buf_put_char(out, ')');
+}
+
 /* Opens the scan in the data plane and notes the subquery. The conditions stay in the text: the plan only prunes files. */
 static silt_status open_scan(struct sl_prepare *prepare, const struct sl_table_ref *ref, silt_scan *scan, size_t begin,
                              size_t end, silt_error *err)
@@ -232,11 +260,19 @@ static silt_status open_scan(struct sl_prepare *prepare, const struct sl_table_r
         return sl_fail_nomem(err);
     }
     plan.filter = NULL;
-    sl_buf_put_char(&splice->text, '(');
-    SL_TRY(query->plane.vtable->scan_open(query->plane.dp, &plan, &query->scans[query->n_scans], &splice->text, err));
-    query->kernel_scans[query->n_scans] = silt_scan_ref(scan);
-    query->n_scans++;
-    sl_buf_put_char(&splice->text, ')');
+    struct sl_buf text;
+    sl_buf_init(&text, prepare->session->env);
+    const silt_status status = query->plane.vtable->scan_open(query->plane.dp, &plan, &query->scans[query->n_scans],
+                                                              &text, err);
+    if (status == SILT_OK) {
+        query->kernel_scans[query->n_scans] = silt_scan_ref(scan);
+        query->n_scans++;
+        put_table(&splice->text, sl_buf_view(&text), sl_buf_view(&prepare->spelled->text));
+    }
+    sl_buf_release(&text);
+    if (status != SILT_OK) {
+        return status;
+    }
     if (ref->alias.ptr == NULL) {
         sl_buf_put_c(&splice->text, " AS ");
         sl_quote_put(&splice->text, ref->table, '"');

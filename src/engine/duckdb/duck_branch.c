@@ -106,6 +106,13 @@ static silt_status put_branch(struct sl_scan_work *work, struct sl_buf *sql, con
 /* Files that deletion vectors have emptied in parts are read apart from their group. */
 silt_status sl_scan_put_branches(struct sl_scan_work *work, struct sl_buf *sql, silt_error *err)
 {
+    if (work->n_groups == 1 && work->groups[0].whole && work->live == NULL) {
+        /* Nothing to select: a query may then read the table itself, see scan_open. */
+        const struct span all = {.group = &work->groups[0], .first = 0, .n = work->groups[0].n};
+        sl_buf_put_c(sql, "FROM ");
+        put_source(work, sql, &all);
+        return SILT_OK;
+    }
     for (size_t i = 0; i < work->n_groups; i++) {
         const struct sl_scan_group *group = &work->groups[i];
         const size_t end = group->first + group->n;

@@ -265,5 +265,6 @@ silt_status sl_duck_column_read(struct sl_arena *arena, const struct sl_footer *
     SL_TRY(build(&b, node, (struct pair){column->logical->type, column->physical->type}, &part));
     SL_TRY(keep_type(&b, &part, "", &out->declared));
     SL_TRY(keep_value(&b, &part, column->alias, &out->mapped));
+    out->same = part.exact && !part.renames && !part.converts;
     return part.exact ? keep_value(&b, &part, out->stored, &out->direct) : SILT_OK;
 }

@@ -168,6 +168,7 @@ struct sl_duck_reading {
     struct sl_str mapped;   /* SQL of the table's value over the alias of a schema map */
     struct sl_str direct;   /* the same over the files' own columns; absent: only a schema map makes it right */
     bool found;             /* the files have it */
+    bool same;              /* `direct` is the column as it is stored */
 };
 /* Pure but for the arena. */
 silt_status sl_duck_column_read(struct sl_arena *arena, const struct sl_footer *footer,

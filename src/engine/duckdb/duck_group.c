@@ -107,6 +107,18 @@ static silt_status describe(struct sl_buf *text, const struct sl_duck_reading *r
     return sl_buf_status(text, err);
 }
 
+static bool is_whole(const struct sl_scan_work *work, const struct sl_footer *footer,
+                     const struct sl_duck_reading *readings)
+{
+    const struct sl_footer_node *child = footer->nodes + 1;
+    bool whole = work->n_stored == work->plan.logical->root.n_fields && work->n_stored == footer->nodes[0].n_children;
+    for (size_t i = 0; i < work->n_stored && whole; i++, child += child->n_nodes) {
+        whole = readings[i].same && sl_str_eq(child->name, work->columns[i].logical->name) &&
+                sl_str_eq(child->name, readings[i].stored);
+    }
+    return whole;
+}
+
 static silt_status read_columns(struct grouping *g, size_t file, struct sl_scan_group *out, silt_error *err)
 {
     const struct sl_footer *footer = g->footers[file];
@@ -121,6 +133,7 @@ static silt_status read_columns(struct grouping *g, size_t file, struct sl_scan_
         SL_TRY(sl_duck_column_read(&work->arena, footer, &work->columns[i], &readings[i], err));
         out->direct = out->direct && readings[i].direct.ptr != NULL;
     }
+    out->whole = out->direct && is_whole(work, footer, readings);
     return SILT_OK;
 }
 
@@ -155,6 +168,7 @@ static silt_status find_group(struct grouping *g, size_t file, size_t *index, si
         /* Without a schema map the first file speaks for all. */
         struct sl_scan_group *group = sl_vec_at(&g->groups, *index);
         group->direct = group->direct && inserted;
+        group->whole = group->whole && inserted;
     }
     sl_buf_release(&text);
     return status;

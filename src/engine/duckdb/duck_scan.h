@@ -13,6 +13,7 @@ struct sl_scan_group {
     size_t first;
     size_t n;
     bool direct; /* no schema map is needed */
+    bool whole;  /* and the files' columns are the scan's, all of them, as they are and in their order */
 };
 
 /* While the text of a scan is made. */
