@@ -219,7 +219,7 @@ def protocols():
         return silt("read", c.path()), silt("sql", f"INSERT INTO {quoted(c.path())} VALUES (1)")
 
     with Case() as c:
-        for features, named in ((["deletionVectors"], "deletionVectors"), (["fooBar"], "fooBar"), (["redirectReaderWriter-preview"], "redirectReaderWriter-preview")):
+        for features, named in ((["adaptiveMetadata"], "adaptiveMetadata"), (["fooBar"], "fooBar"), (["redirectReaderWriter-preview"], "redirectReaderWriter-preview")):
             more = {"configuration": {"delta.redirectReaderWriter-preview": "{}"}} if "redirect" in named else {}
             for result in table(3, 7, features, **more):
                 expect(result, 4, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", named)
@@ -241,7 +241,7 @@ def protocols():
                 expect(result, 4, "SILT_CORRUPT", "protocol")
         c.commit(0, lines(PROTOCOL, metadata(ID), add("a", deletionVector={
             "storageType": "u", "pathOrInlineDv": "x", "sizeInBytes": 1, "cardinality": 1})))
-        expect(silt("read", c.path()), 4, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", "deletionVectors")
+        expect(silt("read", c.path()), 4, "SILT_CORRUPT", "deletion vector")
 
 
 # ---- actions ---------------------------------------------------------------------------------------------------

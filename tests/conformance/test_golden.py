@@ -3,7 +3,6 @@ from conformance_support import Error, Files, Refused, Rows, run
 
 EXPECTATIONS = {
     # what is not built yet
-    "dv-partitioned-with-checkpoint": Refused("deletionVectors"),
     # logs without data files
     "canonicalized-paths-normal-a": Files(),
     "canonicalized-paths-normal-b": Files(),

@@ -29,12 +29,12 @@ static void unknown_reader_features_are_refused_by_name(void **state)
     struct session_fixture *s = *state;
     make(
         s,
-        "{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"deletionVectors\",\"someFutureFeature\"],"
-        "\"writerFeatures\":[\"deletionVectors\",\"someFutureFeature\"]}",
+        "{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"adaptiveMetadata\",\"someFutureFeature\"],"
+        "\"writerFeatures\":[\"adaptiveMetadata\",\"someFutureFeature\"]}",
         "");
     session_expect_fault(s, "SELECT * FROM t", SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", -1);
     assert_non_null(strstr(s->err.message, "someFutureFeature"));
-    assert_non_null(strstr(s->err.message, "deletionVectors"));
+    assert_non_null(strstr(s->err.message, "adaptiveMetadata"));
     session_expect_fault(s, "SELECT count(*) FROM t", SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", -1);
     session_expect_fault(s, "INSERT INTO t VALUES (1)", SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_READ", -1);
     make(s, "{\"minReaderVersion\":4,\"minWriterVersion\":7,\"writerFeatures\":[]}", "");

@@ -131,8 +131,7 @@ static void unknown_feature_is_named(void **state)
 static void unbuilt_features_block_even_unused_where_files_may_show_them(void **state)
 {
     (void)state;
-    static const char *const reader_features[] = {"deletionVectors", "adaptiveMetadata", "catalogManaged",
-                                                  "catalogOwned-preview"};
+    static const char *const reader_features[] = {"adaptiveMetadata", "catalogManaged", "catalogOwned-preview"};
     for (size_t i = 0; i < sizeof(reader_features) / sizeof(reader_features[0]); i++) {
         struct listed l;
         list(&l, reader_features[i], NULL);
