@@ -110,10 +110,11 @@ static silt_status each_in_parquet(const struct sl_checkpoint_request *request, 
 
 /* ---- JSON ---- */
 
-/* A line that is certainly a file action, as every writer puts it. */
+/* A line that is certainly a file action, as every writer puts it, and not cut off. */
 static bool is_file_line(struct sl_str line)
 {
-    return sl_str_starts_with(line, SL_STR("{\"add\":")) || sl_str_starts_with(line, SL_STR("{\"remove\":"));
+    return (sl_str_starts_with(line, SL_STR("{\"add\":")) || sl_str_starts_with(line, SL_STR("{\"remove\":"))) &&
+           sl_str_ends_with(line, SL_STR("}}"));
 }
 
 static struct sl_str behind_line(struct sl_str rest)

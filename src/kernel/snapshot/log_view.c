@@ -49,6 +49,7 @@ struct opening {
     struct sl_file_set_builder tail;
     bool from_zero;                  /* no checkpoint could be used: version 0 must be the table's first */
     bool has_protocol, has_metadata; /* in version 0 */
+    bool no_history;                 /* it is not */
 };
 
 /* A log that was cleaned up, or a table that was made anew in its place, must not pass for the whole history. */
@@ -61,6 +62,7 @@ static silt_status check_first(struct opening *opening, const struct sl_commit *
     if (commit->has_more || (opening->has_protocol && opening->has_metadata)) {
         return SILT_OK;
     }
+    opening->no_history = true;
     return sl_fail(err, SILT_ECORRUPT, "DELTA_STATE_RECOVER_ERROR",
                    "the commits are no way to the table: version 0 holds no %s action",
                    opening->has_protocol ? "metaData" : "protocol");
@@ -105,6 +107,10 @@ static silt_status replay_segment(struct opening *opening, const struct sl_log_s
                                                .missing = SL_MISSING_FAILS,
                                                .in_parts = true};
     silt_status status = sl_commits_each(&commits, call, take_commit, opening, err);
+    if (opening->no_history) {
+        *fault = SL_FAULT_NO_HISTORY;
+        return status;
+    }
     if (status != SILT_OK) {
         *fault = segment->has_compacted && is_unreadable(status) ? SL_FAULT_COMPACTED : SL_FAULT_OTHER;
         return status;

@@ -164,6 +164,12 @@ silt_status sl_segment_search_failed(struct sl_segment_search *search, const str
         sl_log(search->env, SILT_LOG_WARN, "%s: compacted files of the log are ignored for version %" PRId64 ": %s",
                silt_table_uri(search->table), segment->version, reason->message);
         return SILT_OK;
+    case SL_FAULT_NO_HISTORY:
+        *again = false;
+        if (err != NULL) {
+            *err = search->first;
+        }
+        return search->first.status;
     case SL_FAULT_OTHER: break;
     }
     *again = reason->status == SILT_ENOTFOUND && segment->version >= 0 && search->n_attempts < MAX_ATTEMPTS;

@@ -14,7 +14,8 @@
 enum sl_segment_fault {
     SL_FAULT_OTHER,      /* the store's, the caller's, the table's own */
     SL_FAULT_CHECKPOINT, /* the checkpoint's */
-    SL_FAULT_COMPACTED   /* perhaps a compacted file's: the commits may do */
+    SL_FAULT_COMPACTED,  /* perhaps a compacted file's: the commits may do */
+    SL_FAULT_NO_HISTORY  /* the commits do not begin with the table: the bad checkpoint was the only way */
 };
 
 struct sl_segment_search {
