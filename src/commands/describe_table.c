@@ -3,6 +3,7 @@
  */
 #include "base/alloc.h"
 #include "base/error.h"
+#include "commands/clustering.h"
 #include "commands/describe.h"
 #include "commands/row_set.h"
 #include "schema/type.h"
@@ -172,6 +173,7 @@ static silt_status put_detail(struct sl_row_set *rows, silt_table *table, silt_s
                               const silt_call *call, struct sl_arena *arena, silt_error *err)
 {
     struct sl_str_list partition;
+    struct sl_str_list clustering;
     struct sl_str_list features;
     struct sl_kv_list properties;
     silt_metadata metadata = {.size = sizeof(metadata)};
@@ -180,6 +182,7 @@ static silt_status put_detail(struct sl_row_set *rows, silt_table *table, silt_s
 
     SL_TRY(silt_snapshot_totals(snapshot, call, &num_files, &size_bytes, err));
     SL_TRY(collect_lists(snapshot, arena, &partition, &features, &properties, err));
+    SL_TRY(sl_clustering_columns(snapshot, arena, &clustering, err));
     silt_snapshot_metadata(snapshot, &metadata);
     sl_row_c(rows, "delta");
     sl_row_c(rows, metadata.id);
@@ -189,7 +192,7 @@ static silt_status put_detail(struct sl_row_set *rows, silt_table *table, silt_s
     put_ms(rows, metadata.created_time_ms);
     put_ms(rows, silt_snapshot_timestamp_ms(snapshot));
     sl_row_str_list(rows, partition);
-    sl_row_str_list(rows, (struct sl_str_list){0}); /* clustering columns */
+    sl_row_str_list(rows, clustering);
     sl_row_i64(rows, num_files);
     sl_row_i64(rows, size_bytes);
     sl_row_str_map(rows, properties);
