@@ -105,6 +105,34 @@ static void no_table_has_no_history(void **state)
     assert_int_equal(told.n, 0);
 }
 
+#define ICT_PROTOCOL \
+    "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":7,\"writerFeatures\":[\"inCommitTimestamp\"]}}"
+#define ICT_METADATA(configuration)                                                                                     \
+    "{\"metaData\":{\"id\":\"m\",\"format\":{\"provider\":\"parquet\"},\"schemaString\":\"{\\\"type\\\":\\\"struct\\\"" \
+    ",\\\"fields\\\":[]}\",\"partitionColumns\":[],\"configuration\":{" configuration "}}}"
+
+/* As time travel does: only those since the last enablement (PROTOCOL.md "In-Commit Timestamps"). */
+static void in_commit_timestamps_count_from_their_enablement_on(void **state)
+{
+    struct log_fixture *f = *state;
+    log_set_time_ms(f, 1000);
+    log_commit(f, 0, "{\"commitInfo\":{\"inCommitTimestamp\":5}}", ICT_PROTOCOL,
+               ICT_METADATA("\"delta.enableInCommitTimestamps\":\"true\""), NULL);
+    log_set_time_ms(f, 2000);
+    log_commit(f, 1, ICT_METADATA(""), NULL);
+    log_set_time_ms(f, 900000);
+    log_commit(f, 2, "{\"commitInfo\":{\"inCommitTimestamp\":3000}}",
+               ICT_METADATA("\"delta.enableInCommitTimestamps\":\"true\",\"delta.inCommitTimestampEnablementVersion\":"
+                            "\"2\",\"delta.inCommitTimestampEnablementTimestamp\":\"3000\""),
+               NULL);
+    struct told told = {.n = 0};
+    assert_int_equal(silt_table_history(f->table, NULL, 0, take, &told, &f->err), SILT_OK);
+    assert_int_equal(told.n, 3);
+    assert_int_equal(told.times[0], 3000);
+    assert_int_equal(told.times[1], 2000);
+    assert_int_equal(told.times[2], 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +141,7 @@ int main(void)
         LOG_TEST(a_table_that_cannot_be_read_has_a_history),
         LOG_TEST(commits_that_do_not_parse_are_told_without_words),
         LOG_TEST(no_table_has_no_history),
+        LOG_TEST(in_commit_timestamps_count_from_their_enablement_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
