@@ -1,9 +1,9 @@
 /*
  * The Parquet handler's read: data files and checkpoints as Arrow, in exactly the wanted types.
  *
- * Each file is a query of its own with a materialised result, started when the one before it is used up: batches then never mix
- * files, rows keep their order, and a checkpoint's row groups are read by all threads (a streaming result would serialise them).
- * One owner a stream.
+ * Each file is a query of its own with a streaming result, started when the one before it is used up: batches then never mix
+ * files, rows keep their order, and no more of a large checkpoint is in memory than DuckDB's buffer. A materialised result would be
+ * read by all threads at once, but takes 250 MB for the paths of a million files and a fifth more CPU time. One owner a stream.
  */
 #include "duck.h"
 
@@ -165,7 +165,7 @@ static silt_status open_next(struct read *read, silt_error *err)
     sl_buf_init(&sql, read->dp->env);
     silt_status status = put_query(read, read->next_file, &sql, err);
     if (status == SILT_OK) {
-        const struct sl_duck_run run = {.sql = sl_buf_view(&sql), .in_utc = true};
+        const struct sl_duck_run run = {.sql = sl_buf_view(&sql), .streaming = true, .in_utc = true};
         status = sl_duck_reader_open(read->dp, call_of(read), &run, &read->reader, err);
     }
     sl_buf_release(&sql);

@@ -22,31 +22,37 @@ void sl_add_batch_release(struct sl_add_batch *batch)
     }
 }
 
-silt_status sl_add_batch_schema(const silt_env *env, silt_schema **out, silt_error *err)
-{
 #define FIELD(name, type) "{\"name\":\"" name "\",\"type\":" type ",\"nullable\":true,\"metadata\":{}}"
-#define STRUCT(fields) "{\"type\":\"struct\",\"fields\":[" fields "]}"
+#define STRUCT_BEGIN "{\"type\":\"struct\",\"fields\":["
+#define STRUCT_END "]}"
 #define TEXT "\"string\""
 #define LONG "\"long\""
 #define TEXT_MAP "{\"type\":\"map\",\"keyType\":\"string\",\"valueType\":\"string\",\"valueContainsNull\":true}"
-    static const char json[] = STRUCT(FIELD(
-        "add",
-        STRUCT(FIELD("path", TEXT) "," FIELD("partitionValues", TEXT_MAP) "," FIELD("size", LONG) "," FIELD(
-            "modificationTime",
-            LONG) "," FIELD("deletionVector",
-                            STRUCT(FIELD("storageType", TEXT) "," FIELD("pathOrInlineDv", TEXT) "," FIELD(
-                                "offset",
-                                LONG) "," FIELD("sizeInBytes",
-                                                LONG) "," FIELD("cardinality",
-                                                                LONG))) "," FIELD("baseRowId",
-                                                                                  LONG) "," FIELD("defaultRowCommitVersion",
-                                                                                                  LONG))));
-#undef FIELD
-#undef STRUCT
-#undef TEXT
-#undef LONG
-#undef TEXT_MAP
-    return silt_schema_from_json(env, json, sizeof(json) - 1, out, err);
+
+silt_status sl_add_batch_schema(const silt_env *env, unsigned members, silt_schema **out, silt_error *err)
+{
+    *out = NULL;
+    struct sl_buf json;
+    sl_buf_init(&json, env);
+    sl_buf_put_c(&json, STRUCT_BEGIN "{\"name\":\"add\",\"nullable\":true,\"metadata\":{},\"type\":" STRUCT_BEGIN);
+    sl_buf_put_c(&json, FIELD("path", TEXT) "," FIELD("partitionValues", TEXT_MAP) ",");
+    sl_buf_put_c(&json, FIELD("size", LONG) "," FIELD("modificationTime", LONG) ",");
+    if ((members & SL_ADD_ROW_IDS) != 0) {
+        sl_buf_put_c(&json, FIELD("baseRowId", LONG) "," FIELD("defaultRowCommitVersion", LONG) ",");
+    }
+    sl_buf_put_c(&json, "{\"name\":\"deletionVector\",\"nullable\":true,\"metadata\":{},\"type\":" STRUCT_BEGIN);
+    sl_buf_put_c(&json, FIELD("storageType", TEXT));
+    if ((members & SL_ADD_VECTORS) != 0) {
+        sl_buf_put_c(&json, "," FIELD("pathOrInlineDv", TEXT) "," FIELD("offset", LONG) ",");
+        sl_buf_put_c(&json, FIELD("sizeInBytes", LONG) "," FIELD("cardinality", LONG));
+    }
+    sl_buf_put_c(&json, STRUCT_END "}" STRUCT_END "}" STRUCT_END);
+    silt_status status = sl_buf_status(&json, err);
+    if (status == SILT_OK) {
+        status = silt_schema_from_json(env, json.data, json.len, out, err);
+    }
+    sl_buf_release(&json);
+    return status;
 }
 
 /* ---- binding ---- */
@@ -278,6 +284,10 @@ static silt_status read_vector(struct sl_add_batch *batch, int64_t row, struct s
 {
     out->deletion_vector = NULL;
     if (is_null(&batch->dv, row) || is_null(&batch->dv_type, row)) {
+        return SILT_OK;
+    }
+    if (!batch->dv_path.present && !batch->dv_size.present) {
+        batch->lacks_vector = true;
         return SILT_OK;
     }
     struct sl_dv_descriptor *dv = &batch->vector;

@@ -33,10 +33,18 @@ struct sl_add_batch {
     struct sl_kv *items;
     size_t cap_items;
     struct sl_dv_descriptor vector;
+    bool lacks_vector; /* some row has a vector, of which nothing but that was read */
+};
+
+/* Members that few tables have, and that cost as much to read where they are null. */
+enum {
+    SL_ADD_VECTORS = 1, /* deletionVector; without it only whether there is one */
+    SL_ADD_ROW_IDS = 2, /* baseRowId, defaultRowCommitVersion */
+    SL_ADD_EVERYTHING = SL_ADD_VECTORS | SL_ADD_ROW_IDS
 };
 
 /* The schema of what an add batch needs: column "add" with the members of a file list. */
-silt_status sl_add_batch_schema(const silt_env *env, silt_schema **out, silt_error *err);
+silt_status sl_add_batch_schema(const silt_env *env, unsigned members, silt_schema **out, silt_error *err);
 
 void sl_add_batch_init(struct sl_add_batch *batch, const silt_env *env);
 void sl_add_batch_release(struct sl_add_batch *batch); /* safe on a zeroed one */

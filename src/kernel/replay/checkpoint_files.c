@@ -72,15 +72,22 @@ struct putting {
     struct sl_file_set_builder *builder;
 };
 
+/* Ends the reading early; told apart from a failure by the batch's lacks_vector. */
+#define STOPPED SILT_ECANCELLED
+
 static silt_status put_batch(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *array,
                              silt_error *err)
 {
     struct putting *putting = ctx;
-    SL_TRY(sl_add_batch_bind(&putting->batch, schema, array, err));
-    for (int64_t row = 0; row < putting->batch.n; row++) {
+    struct sl_add_batch *batch = &putting->batch;
+    SL_TRY(sl_add_batch_bind(batch, schema, array, err));
+    for (int64_t row = 0; row < batch->n; row++) {
         struct sl_file_row file;
         bool found = false;
-        SL_TRY(sl_add_batch_row(&putting->batch, row, &file, &found, err));
+        SL_TRY(sl_add_batch_row(batch, row, &file, &found, err));
+        if (batch->lacks_vector) {
+            return STOPPED;
+        }
         if (found) {
             SL_TRY(sl_file_set_add_row(putting->builder, &file, &putting->keys, putting->decided, err));
         }
@@ -88,19 +95,23 @@ static silt_status put_batch(void *ctx, const struct ArrowSchema *schema, const 
     return SILT_OK;
 }
 
-silt_status sl_checkpoint_put_files(const struct sl_checkpoint_files *files, const struct sl_key_probe *decided,
-                                    struct sl_file_set_builder *builder, const silt_call *call, silt_error *err)
+silt_status sl_checkpoint_put_files(const struct sl_checkpoint_put *put, const silt_call *call, bool *lacks_vectors,
+                                    silt_error *err)
 {
-    const silt_env *env = silt_engine_env(files->source->engine);
-    const struct sl_file_set *set = builder->set;
-    struct putting putting = {.builder = builder,
-                              .decided = decided->keys != NULL && decided->keys->n > 0 ? decided : NULL};
+    const silt_env *env = silt_engine_env(put->files->source->engine);
+    const struct sl_file_set *set = put->builder->set;
+    struct putting putting = {.builder = put->builder, .decided = put->decided->keys->n > 0 ? put->decided : NULL};
     sl_add_batch_init(&putting.batch, env);
     sl_key_maker_init(&putting.keys, env, set->root, set->hash);
     silt_schema *schema = NULL;
-    silt_status status = sl_add_batch_schema(env, &schema, err);
+    silt_status status = sl_add_batch_schema(env, put->members, &schema, err);
     if (status == SILT_OK) {
-        status = sl_checkpoint_each_batch(files, schema, call, put_batch, &putting, err);
+        status = sl_checkpoint_each_batch(put->files, schema, call, put_batch, &putting, err);
+    }
+    *lacks_vectors = status == STOPPED && putting.batch.lacks_vector;
+    if (*lacks_vectors) {
+        silt_error_reset(err);
+        status = SILT_OK;
     }
     silt_schema_unref(schema);
     sl_add_batch_release(&putting.batch);

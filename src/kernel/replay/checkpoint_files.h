@@ -25,11 +25,18 @@ silt_status sl_checkpoint_each_batch(const struct sl_checkpoint_files *files, co
                                                           const struct ArrowArray *batch, silt_error *err),
                                      void *ctx, silt_error *err);
 
+struct sl_checkpoint_put {
+    const struct sl_checkpoint_files *files;
+    unsigned members;                   /* SL_ADD_… */
+    const struct sl_key_probe *decided; /* files that newer commits decided about are passed over */
+    struct sl_file_set_builder *builder;
+};
+
 /*
- * Appends to the builder, without details, every add of the Parquet files that newer commits did not decide about (`decided->keys` NULL:
- * there are none).
+ * Appends to the builder, without details, the adds of the Parquet files. *lacks_vectors: it ended early because a file has a deletion
+ * vector and `members` leaves them out; begin again with them.
  */
-silt_status sl_checkpoint_put_files(const struct sl_checkpoint_files *files, const struct sl_key_probe *decided,
-                                    struct sl_file_set_builder *builder, const silt_call *call, silt_error *err);
+silt_status sl_checkpoint_put_files(const struct sl_checkpoint_put *put, const silt_call *call, bool *lacks_vectors,
+                                    silt_error *err);
 
 #endif

@@ -9,12 +9,15 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/map.h"
 #include "kernel/replay/file_codec.h"
 #include "kernel/replay/file_details.h"
 
 /* Text of one block: beyond it the block is closed with fewer rows. Offsets have 32 bits. */
 #define BLOCK_TEXT_MAX ((size_t)256 * 1024 * 1024)
+
+/* Beyond so many blocks their memory comes from regions. */
+#define SMALL_BLOCKS 4U
+#define REGION_SIZE ((size_t)8 * 1024 * 1024)
 
 /* The last position stays free for SL_FILE_NOWHERE. */
 #define MAX_BLOCKS (((size_t)1 << (32 - SL_FILE_BLOCK_BITS)) - 1)
@@ -24,8 +27,7 @@ silt_status sl_file_set_begin(struct sl_file_set_builder *builder, const struct 
 {
     const silt_env *env = options->env;
     *builder = (struct sl_file_set_builder){.max_details = options->max_details > 0 ? options->max_details
-                                                                                    : SL_FILE_SET_MAX_DETAILS,
-                                            .last_group = SIZE_MAX};
+                                                                                    : SL_FILE_SET_MAX_DETAILS};
     struct sl_file_set *set = sl_alloc_zero(env, sizeof(*set));
     if (set == NULL) {
         return sl_fail_nomem(err);
@@ -38,12 +40,13 @@ silt_status sl_file_set_begin(struct sl_file_set_builder *builder, const struct 
     sl_arena_init(&set->arena, env);
     sl_vec_init(&set->groups, env, sizeof(struct sl_file_group));
     sl_vec_init(&set->blocks, env, sizeof(struct sl_file_block));
+    sl_vec_init(&set->regions, env, sizeof(struct sl_file_region));
     builder->set = set;
     sl_buf_init(&builder->names, env);
     sl_buf_init(&builder->vectors, env);
     sl_buf_init(&builder->details, env);
     sl_buf_init(&builder->scratch, env);
-    sl_vec_init(&builder->group_hashes, env, sizeof(uint64_t));
+    sl_group_table_init(&builder->groups, env);
     set->root = options->root.ptr != NULL ? sl_arena_copy(&set->arena, options->root) : SL_STR("");
     if (set->root.ptr == NULL) {
         sl_file_set_abandon(builder);
@@ -98,6 +101,35 @@ static void *cut(char **at, const void *from, size_t bytes)
     return to;
 }
 
+/* Columns of eight bytes come first in a slab. */
+#define SLAB_ALIGN 8U
+
+/*
+ * Memory for a closed block: of its own while the set is small, then from regions. *size 0: it lies in a region. What a region
+ * has left in the end is given back by trim_region.
+ */
+static char *take_slab(struct sl_file_set *set, size_t *size)
+{
+    if (set->blocks.len <= SMALL_BLOCKS || *size > REGION_SIZE) {
+        return sl_alloc(set->env, *size);
+    }
+    const size_t aligned = (*size + SLAB_ALIGN - 1) / SLAB_ALIGN * SLAB_ALIGN;
+    struct sl_file_region *region = set->regions.len > 0 ? sl_vec_at(&set->regions, set->regions.len - 1) : NULL;
+    if (region == NULL || region->size - region->used < aligned) {
+        char *data = sl_alloc(set->env, REGION_SIZE);
+        region = data != NULL ? sl_vec_push(&set->regions) : NULL;
+        if (region == NULL) {
+            sl_release(set->env, data, REGION_SIZE);
+            return NULL;
+        }
+        *region = (struct sl_file_region){.data = data, .size = REGION_SIZE};
+    }
+    char *slab = region->data + region->used;
+    region->used += aligned;
+    *size = 0;
+    return slab;
+}
+
 static size_t slab_bytes(const struct sl_file_set_builder *builder, const struct sl_file_block *block)
 {
     const size_t wide = 2U + (block->base_row_id != NULL ? 1U : 0U) + (block->row_commit_version != NULL ? 1U : 0U);
@@ -114,13 +146,16 @@ static bool close_block(struct sl_file_set_builder *builder)
     const silt_env *env = builder->set->env;
     struct sl_file_block *block = open_block(builder);
     struct sl_file_block closed = {.n = block->n, .slab_size = slab_bytes(builder, block)};
-    closed.slab = sl_alloc(env, closed.slab_size);
-    if (closed.slab != NULL && block->detail_end != NULL) {
+    if (block->detail_end != NULL) {
         closed.details_size = builder->details.len > 0 ? builder->details.len : 1;
         closed.details = sl_alloc(env, closed.details_size);
+        if (closed.details == NULL) {
+            return false;
+        }
     }
-    if (closed.slab == NULL || (block->detail_end != NULL && closed.details == NULL)) {
-        sl_release(env, closed.slab, closed.slab_size);
+    closed.slab = take_slab(builder->set, &closed.slab_size);
+    if (closed.slab == NULL) {
+        sl_release(env, closed.details, closed.details_size);
         return false;
     }
     char *at = closed.slab;
@@ -230,148 +265,13 @@ static silt_status put_row(struct sl_file_set_builder *builder, const struct sl_
     return SILT_OK;
 }
 
-/* ---- groups ---- */
-
-static bool same_values(const struct sl_kv_list *list, const struct sl_kv *values, size_t n)
-{
-    if (list->n != n) {
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const struct sl_kv *a = &list->items[i];
-        const struct sl_kv *b = &values[i];
-        if ((a->value.ptr == NULL) != (b->value.ptr == NULL) || !sl_str_eq(a->value, b->value) ||
-            !sl_str_eq(a->key, b->key)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool same_group(const struct sl_file_group *group, struct sl_str dir, const struct sl_kv *values, size_t n)
-{
-    return sl_str_eq(group->dir, dir) && same_values(&group->partition_values, values, n);
-}
-
-static uint64_t hash_group(struct sl_str dir, const struct sl_kv *values, size_t n)
-{
-    uint64_t hash = sl_key_hash_xxh3(dir.ptr, dir.len, n);
-    for (size_t i = 0; i < n; i++) {
-        hash = sl_key_hash_xxh3(values[i].key.ptr, values[i].key.len, hash);
-        hash = sl_key_hash_xxh3(values[i].value.ptr, values[i].value.len, hash + (values[i].value.ptr == NULL ? 1 : 0));
-    }
-    return hash;
-}
-
-/* The slot of the group, or the empty one where it belongs. */
-static uint32_t *find_slot(const struct sl_file_set_builder *builder, uint64_t hash, struct sl_str dir,
-                           const struct sl_kv *values, size_t n)
-{
-    const size_t mask = builder->n_group_slots - 1;
-    const uint64_t *hashes = builder->group_hashes.data;
-    for (size_t i = hash & mask;; i = (i + 1) & mask) {
-        uint32_t *slot = &builder->group_slots[i];
-        if (*slot == 0 ||
-            (hashes[*slot - 1] == hash && same_group(sl_vec_at(&builder->set->groups, *slot - 1), dir, values, n))) {
-            return slot;
-        }
-    }
-}
-
-static bool grow_slots(struct sl_file_set_builder *builder)
-{
-    const silt_env *env = builder->set->env;
-    const size_t n = builder->n_group_slots == 0 ? 16 : builder->n_group_slots * 2;
-    uint32_t *slots = sl_alloc_array(env, n, sizeof(*slots));
-    if (slots == NULL) {
-        return false;
-    }
-    memset(slots, 0, n * sizeof(*slots));
-    const uint64_t *hashes = builder->group_hashes.data;
-    for (size_t g = 0; g < builder->group_hashes.len; g++) {
-        size_t i = hashes[g] & (n - 1);
-        while (slots[i] != 0) {
-            i = (i + 1) & (n - 1);
-        }
-        slots[i] = (uint32_t)g + 1;
-    }
-    sl_release(env, builder->group_slots, builder->n_group_slots * sizeof(*slots));
-    builder->group_slots = slots;
-    builder->n_group_slots = n;
-    return true;
-}
-
-/* The names of partition columns are the same in nearly all groups. */
-static bool copy_values(struct sl_arena *arena, const struct sl_file_group *like, const struct sl_kv *values, size_t n,
-                        struct sl_kv_list *out)
-{
-    struct sl_kv *items = n > 0 ? sl_arena_alloc_array(arena, n, sizeof(*items)) : NULL;
-    if (n > 0 && items == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const bool shared = like != NULL && i < like->partition_values.n &&
-                            sl_str_eq(like->partition_values.items[i].key, values[i].key);
-        items[i].key = shared ? like->partition_values.items[i].key : sl_arena_copy(arena, values[i].key);
-        items[i].value = values[i].value.ptr != NULL ? sl_arena_copy(arena, values[i].value) : values[i].value;
-        if (items[i].key.ptr == NULL || (values[i].value.ptr != NULL && items[i].value.ptr == NULL)) {
-            return false;
-        }
-    }
-    *out = (struct sl_kv_list){items, n};
-    return true;
-}
-
-static bool make_group(struct sl_file_set_builder *builder, struct sl_str dir, const struct sl_kv *values, size_t n)
-{
-    struct sl_file_set *set = builder->set;
-    struct sl_file_group group = {.dir = sl_arena_copy(&set->arena, dir)};
-    const struct sl_file_group *like = set->groups.len > 0 ? sl_vec_at(&set->groups, set->groups.len - 1) : NULL;
-    if (group.dir.ptr == NULL || !copy_values(&set->arena, like, values, n, &group.partition_values) ||
-        !sl_key_dir_make(&set->arena, set->root, set->hash, group.dir, &group.key)) {
-        return false;
-    }
-    struct sl_file_group *slot = sl_vec_push(&set->groups);
-    if (slot != NULL) {
-        *slot = group;
-    }
-    return slot != NULL;
-}
+/* ---- appending ---- */
 
 silt_status sl_file_set_group(struct sl_file_set_builder *builder, struct sl_str dir, const struct sl_kv *values,
                               size_t n_values, uint32_t *group, silt_error *err)
 {
-    struct sl_file_set *set = builder->set;
-    if (dir.ptr == NULL) {
-        dir = SL_STR("");
-    }
-    if (builder->last_group != SIZE_MAX &&
-        same_group(sl_vec_at(&set->groups, builder->last_group), dir, values, n_values)) {
-        *group = (uint32_t)builder->last_group;
-        return SILT_OK;
-    }
-    if (builder->group_hashes.len * 2 >= builder->n_group_slots && !grow_slots(builder)) {
-        return sl_fail_nomem(err);
-    }
-    const uint64_t hash = hash_group(dir, values, n_values);
-    uint32_t *slot = find_slot(builder, hash, dir, values, n_values);
-    if (*slot == 0) {
-        if (set->groups.len >= SL_FILE_GROUP_MASK) {
-            return sl_fail(err, SILT_ELIMIT, NULL, "the table's files lie in more folders than silt can hold");
-        }
-        uint64_t *kept = sl_vec_push(&builder->group_hashes);
-        if (kept == NULL || !make_group(builder, dir, values, n_values)) {
-            return sl_fail_nomem(err);
-        }
-        *kept = hash;
-        *slot = (uint32_t)set->groups.len;
-    }
-    builder->last_group = *slot - 1;
-    *group = *slot - 1;
-    return SILT_OK;
+    return sl_group_table_find(&builder->groups, builder->set, dir, (struct sl_kv_list){values, n_values}, group, err);
 }
-
-/* ---- appending ---- */
 
 void sl_file_set_drop_details(struct sl_file_set_builder *builder)
 {
@@ -506,15 +406,54 @@ static void release_scratch(struct sl_file_set_builder *builder)
     sl_buf_release(&builder->vectors);
     sl_buf_release(&builder->details);
     sl_buf_release(&builder->scratch);
-    sl_vec_release(&builder->group_hashes);
-    sl_release(env, builder->group_slots, builder->n_group_slots * sizeof(*builder->group_slots));
+    sl_group_table_release(&builder->groups);
     sl_release(env, builder->columns, sizeof(*builder->columns));
+}
+
+static void *moved(void *at, const char *from, char *to)
+{
+    return at == NULL ? NULL : to + ((char *)at - from);
+}
+
+/* The last region is given back what no block took: its blocks move into memory of just their size. */
+static bool trim_region(struct sl_file_set *set)
+{
+    struct sl_file_region *region = set->regions.len > 0 ? sl_vec_at(&set->regions, set->regions.len - 1) : NULL;
+    if (region == NULL || region->used == region->size) {
+        return true;
+    }
+    char *data = sl_alloc(set->env, region->used);
+    if (data == NULL) {
+        return false;
+    }
+    memcpy(data, region->data, region->used);
+    for (size_t i = set->blocks.len; i > 0; i--) {
+        struct sl_file_block *block = sl_vec_at(&set->blocks, i - 1);
+        const char *from = region->data;
+        if (block->slab_size > 0 || (char *)block->slab < from || (char *)block->slab >= from + region->used) {
+            break; /* the region's blocks are the last ones */
+        }
+        block->slab = moved(block->slab, from, data);
+        block->size = moved(block->size, from, data);
+        block->time = moved(block->time, from, data);
+        block->base_row_id = moved(block->base_row_id, from, data);
+        block->row_commit_version = moved(block->row_commit_version, from, data);
+        block->group = moved(block->group, from, data);
+        block->name_end = moved(block->name_end, from, data);
+        block->vector_at = moved(block->vector_at, from, data);
+        block->detail_end = moved(block->detail_end, from, data);
+        block->names = moved(block->names, from, data);
+        block->vectors = moved(block->vectors, from, data);
+    }
+    sl_release(set->env, region->data, region->size);
+    *region = (struct sl_file_region){.data = data, .size = region->used, .used = region->used};
+    return true;
 }
 
 silt_status sl_file_set_finish(struct sl_file_set_builder *builder, struct sl_file_set **out, silt_error *err)
 {
     *out = NULL;
-    if (!close_block(builder)) {
+    if (!close_block(builder) || !trim_region(builder->set)) {
         return sl_fail_nomem(err);
     }
     release_scratch(builder);

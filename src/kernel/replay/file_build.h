@@ -5,6 +5,7 @@
 #ifndef SL_KERNEL_REPLAY_FILE_BUILD_H
 #define SL_KERNEL_REPLAY_FILE_BUILD_H
 
+#include "kernel/replay/file_group.h"
 #include "kernel/replay/file_set.h"
 #include "kernel/replay/key_set.h"
 
@@ -34,10 +35,7 @@ struct sl_file_set_builder {
     struct sl_open_columns *columns; /* of the set's last block while it grows */
     bool has_open;                   /* that block is in the set */
     struct sl_buf names, vectors, details, scratch;
-    uint32_t *group_slots; /* index + 1 */
-    size_t n_group_slots;
-    struct sl_vec group_hashes; /* of uint64_t, one a group */
-    size_t last_group;          /* of the file added last: files come in runs of a folder */
+    struct sl_group_table groups;
 };
 
 /* What a file is stored from. Everything is borrowed. */

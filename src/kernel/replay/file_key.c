@@ -6,9 +6,7 @@
 
 #include <string.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "base/map.h"
 #include "base/uri.h"
 
 /* Scratch is given back when it has grown to this. */
@@ -16,7 +14,7 @@
 
 uint64_t sl_key_hash_xxh3(const void *bytes, size_t len, uint64_t seed)
 {
-    return XXH3_64bits_withSeed(len > 0 ? bytes : "", len, seed);
+    return sl_hash_seeded(bytes, len, seed);
 }
 
 bool sl_file_key_eq(const struct sl_file_key *a, const struct sl_file_key *b)

@@ -4,6 +4,8 @@
  */
 #include "kernel/replay/file_set.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "kernel/replay/file_codec.h"
@@ -30,10 +32,17 @@ void sl_file_set_unref(struct sl_file_set *set)
     }
     for (size_t i = 0; i < set->blocks.len; i++) {
         struct sl_file_block *block = sl_vec_at(&set->blocks, i);
-        sl_release(set->env, block->slab, block->slab_size);
+        if (block->slab_size > 0) {
+            sl_release(set->env, block->slab, block->slab_size);
+        }
         sl_release(set->env, block->details, block->details_size);
     }
     sl_file_index_free(set->env, atomic_load(&set->index));
+    for (size_t i = 0; i < set->regions.len; i++) {
+        const struct sl_file_region *region = sl_vec_at(&set->regions, i);
+        sl_release(set->env, region->data, region->size);
+    }
+    sl_vec_release(&set->regions);
     sl_vec_release(&set->blocks);
     sl_vec_release(&set->groups);
     sl_arena_release(&set->arena);
@@ -44,6 +53,10 @@ size_t sl_file_set_resident(const struct sl_file_set *set, bool with_details)
 {
     size_t bytes = sizeof(*set) + set->arena.total_bytes + set->groups.cap * sizeof(struct sl_file_group) +
                    set->blocks.cap * sizeof(struct sl_file_block) + sl_file_index_resident(atomic_load(&set->index));
+    bytes += set->regions.cap * sizeof(struct sl_file_region);
+    for (size_t i = 0; i < set->regions.len; i++) {
+        bytes += ((const struct sl_file_region *)sl_vec_at(&set->regions, i))->size;
+    }
     for (size_t i = 0; i < set->blocks.len; i++) {
         const struct sl_file_block *block = sl_vec_at(&set->blocks, i);
         bytes += block->slab_size + (with_details ? block->details_size : 0);
@@ -102,10 +115,20 @@ silt_status sl_file_cursor_at(struct sl_file_cursor *cursor, sl_file_pos pos, st
     const struct sl_file_block *block = sl_file_block_at(set, pos);
     const uint32_t row = sl_file_row_of(pos);
     const struct sl_file_group *group = sl_file_block_group(set, block, row);
-    sl_buf_clear(&cursor->path);
-    sl_buf_put_str(&cursor->path, group->dir);
-    sl_buf_put_str(&cursor->path, sl_file_block_name(block, row));
-    *add = (struct sl_add){.path = sl_str_make(sl_buf_cstr(&cursor->path), cursor->path.len),
+    const struct sl_str name = sl_file_block_name(block, row);
+    if (group != cursor->group) { /* files come in runs of a folder, which stays at the buffer's begin */
+        cursor->group = group;
+        sl_buf_clear(&cursor->path);
+        sl_buf_put_str(&cursor->path, group->dir);
+    }
+    cursor->path.len = group->dir.len;
+    char *room = sl_buf_reserve(&cursor->path, name.len + 1);
+    if (room == NULL) {
+        return sl_buf_status(&cursor->path, err);
+    }
+    memcpy(room, name.ptr, name.len);
+    room[name.len] = '\0';
+    *add = (struct sl_add){.path = sl_str_make(cursor->path.data, group->dir.len + name.len),
                            .partition_values = group->partition_values,
                            .size = block->size[row],
                            .modification_time = block->time[row],
@@ -115,7 +138,6 @@ silt_status sl_file_cursor_at(struct sl_file_cursor *cursor, sl_file_pos pos, st
     if (sl_file_block_vector(block, row, &cursor->dv)) {
         add->deletion_vector = &cursor->dv;
     }
-    SL_TRY(sl_buf_status(&cursor->path, err));
     if (!cursor->with_details || block->detail_end == NULL) {
         return SILT_OK;
     }

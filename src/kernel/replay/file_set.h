@@ -52,9 +52,16 @@ struct sl_file_block {
     uint32_t vectors_len;
     uint32_t *detail_end; /* of the file's record in `details`; NULL: no details */
     char *details;
-    void *slab; /* all of the above but details, in one piece */
+    void *slab; /* all of the above but details, in one piece; it lies in a region of the set when slab_size is 0 */
     size_t slab_size;
     size_t details_size;
+};
+
+/* Memory for many blocks, so that it can lie on huge pages. */
+struct sl_file_region {
+    char *data;
+    size_t size;
+    size_t used;
 };
 
 struct sl_file_index;
@@ -65,8 +72,9 @@ struct sl_file_set {
     struct sl_arena arena; /* of root and groups */
     struct sl_str root;    /* of the table, for keys */
     sl_key_hash *hash;
-    struct sl_vec groups; /* of struct sl_file_group */
-    struct sl_vec blocks; /* of struct sl_file_block */
+    struct sl_vec groups;  /* of struct sl_file_group */
+    struct sl_vec blocks;  /* of struct sl_file_block */
+    struct sl_vec regions; /* of struct sl_file_region */
     bool has_details;
     size_t details_bytes;
     int64_t n_files;
@@ -119,6 +127,7 @@ struct sl_file_cursor {
     size_t block;
     uint32_t row;
     struct sl_buf path;
+    const struct sl_file_group *group; /* whose folder `path` begins with */
     struct sl_arena arena;
     struct sl_dv_descriptor dv;
 };

@@ -10,6 +10,24 @@
 
 #define KEPT UINT32_C(0x80000000)
 #define FIRST_SLOTS 64
+#define FILTER_BITS_A_SLOT 4
+
+static size_t filter_bytes(size_t n_slots)
+{
+    return n_slots * FILTER_BITS_A_SLOT / 8;
+}
+
+/* Of bits that have no part in choosing the slot, as far as the set is not huge. */
+static size_t filter_bit(const struct sl_key_set *set, uint64_t hash)
+{
+    return (size_t)(hash >> 24) & (set->n_slots * FILTER_BITS_A_SLOT - 1);
+}
+
+static void put_bit(struct sl_key_set *set, uint64_t hash)
+{
+    const size_t bit = filter_bit(set, hash);
+    set->filter[bit / 64] |= UINT64_C(1) << (bit % 64);
+}
 
 void sl_key_set_init(struct sl_key_set *set, const silt_env *env)
 {
@@ -25,6 +43,7 @@ void sl_key_set_release(struct sl_key_set *set)
     }
     sl_release(set->env, set->hashes, set->n_slots * sizeof(*set->hashes));
     sl_release(set->env, set->refs, set->n_slots * sizeof(*set->refs));
+    sl_release(set->env, set->filter, filter_bytes(set->n_slots));
     sl_vec_release(&set->keys);
     sl_arena_release(&set->arena);
     sl_key_set_init(set, set->env);
@@ -38,8 +57,8 @@ void sl_key_set_move(struct sl_key_set *dst, struct sl_key_set *src)
 
 size_t sl_key_set_resident(const struct sl_key_set *set)
 {
-    return set->n_slots * (sizeof(*set->hashes) + sizeof(*set->refs)) + set->keys.cap * sizeof(struct sl_file_key) +
-           set->arena.total_bytes;
+    return set->n_slots * (sizeof(*set->hashes) + sizeof(*set->refs)) + filter_bytes(set->n_slots) +
+           set->keys.cap * sizeof(struct sl_file_key) + set->arena.total_bytes;
 }
 
 /* The key behind a slot. false: out of memory. */
@@ -58,6 +77,10 @@ bool sl_key_set_find(const struct sl_key_probe *probe, const struct sl_file_key 
     const struct sl_key_set *set = probe->keys;
     *found = false;
     if (set->n == 0) {
+        return true;
+    }
+    const size_t bit = filter_bit(set, key->hash);
+    if ((set->filter[bit / 64] >> (bit % 64) & 1U) == 0) {
         return true;
     }
     const size_t mask = set->n_slots - 1;
@@ -82,27 +105,33 @@ static bool grow(struct sl_key_set *set)
     const size_t n = set->n_slots == 0 ? FIRST_SLOTS : set->n_slots * 2;
     uint64_t *hashes = sl_alloc_array(set->env, n, sizeof(*hashes));
     uint32_t *refs = sl_alloc_array(set->env, n, sizeof(*refs));
-    if (hashes == NULL || refs == NULL) {
+    uint64_t *filter = sl_alloc_zero(set->env, filter_bytes(n));
+    if (hashes == NULL || refs == NULL || filter == NULL) {
         sl_release(set->env, hashes, n * sizeof(*hashes));
         sl_release(set->env, refs, n * sizeof(*refs));
+        sl_release(set->env, filter, filter_bytes(n));
         return false;
     }
     memset(refs, 0, n * sizeof(*refs));
-    for (size_t i = 0; i < set->n_slots; i++) {
-        if (set->refs[i] != 0) {
-            size_t to = (size_t)set->hashes[i] & (n - 1);
+    const struct sl_key_set old = *set;
+    set->hashes = hashes;
+    set->refs = refs;
+    set->filter = filter;
+    set->n_slots = n;
+    for (size_t i = 0; i < old.n_slots; i++) {
+        if (old.refs[i] != 0) {
+            size_t to = (size_t)old.hashes[i] & (n - 1);
             while (refs[to] != 0) {
                 to = (to + 1) & (n - 1);
             }
-            hashes[to] = set->hashes[i];
-            refs[to] = set->refs[i];
+            hashes[to] = old.hashes[i];
+            refs[to] = old.refs[i];
+            put_bit(set, old.hashes[i]);
         }
     }
-    sl_release(set->env, set->hashes, set->n_slots * sizeof(*hashes));
-    sl_release(set->env, set->refs, set->n_slots * sizeof(*refs));
-    set->hashes = hashes;
-    set->refs = refs;
-    set->n_slots = n;
+    sl_release(set->env, old.hashes, old.n_slots * sizeof(*hashes));
+    sl_release(set->env, old.refs, old.n_slots * sizeof(*refs));
+    sl_release(set->env, old.filter, filter_bytes(old.n_slots));
     return true;
 }
 
@@ -117,6 +146,7 @@ static bool put_ref(struct sl_key_set *set, uint64_t hash, uint32_t ref)
     }
     set->hashes[i] = hash;
     set->refs[i] = ref;
+    put_bit(set, hash);
     set->n++;
     return true;
 }

@@ -13,6 +13,11 @@ struct sl_key_set {
     const silt_env *env;
     uint64_t *hashes;
     uint32_t *refs; /* 0: empty; else with KEPT an index into keys, without it a position, each + 1 */
+    /*
+     * One bit of a key's hash each, four bits a slot: most rows of a checkpoint are not in the set, and this much of it fits
+     * the processor's cache where the slots do not.
+     */
+    uint64_t *filter;
     size_t n_slots;
     size_t n;
     struct sl_vec keys; /* of struct sl_file_key */

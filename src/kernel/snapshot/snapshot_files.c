@@ -9,6 +9,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "kernel/feature/feature.h"
 #include "kernel/replay/checkpoint_files.h"
 #include "kernel/replay/checkpoint_read.h"
 
@@ -130,36 +131,50 @@ static silt_status stack(struct sl_file_set *tail, struct sl_file_set *base, str
     return status;
 }
 
-/* One file action of a checkpoint's top file in JSON, unless the commits decided about its file. */
-struct json_put {
-    struct sl_replay replay;
-    struct sl_file_set_builder *builder;
-};
-
+/* A file action of a checkpoint's top file in JSON, unless the commits decided about its file. */
 static silt_status put_json_add(void *ctx, const struct sl_action *action, silt_error *err)
 {
-    struct json_put *put = ctx;
-    return sl_replay_checkpoint_action(&put->replay, action, err);
+    return sl_replay_checkpoint_action(ctx, action, err);
 }
 
 static silt_status put_checkpoint(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
-                                  struct sl_file_set_builder *builder, silt_error *err)
+                                  unsigned members, struct sl_file_set_builder *builder, bool *lacks_vectors,
+                                  silt_error *err)
 {
     const struct sl_log_source source = sl_snapshot_source(snapshot);
     const struct sl_checkpoint_files files = {.source = &source, .checkpoint = &view->checkpoint};
     struct sl_key_maker scratch;
     sl_key_maker_init(&scratch, snapshot->env, source.root, NULL);
     const struct sl_key_probe decided = {.keys = &view->decided, .files = view->tail, .maker = &scratch};
-    struct json_put put = {.builder = builder};
+    const struct sl_checkpoint_put parquet = {
+        .files = &files, .members = members, .decided = &decided, .builder = builder};
+    struct sl_replay json;
     const struct sl_replay_sink sink = {.on_add = put_add, .ctx = builder};
-    sl_replay_init(&put.replay, snapshot->env, source.root, NULL, NULL, &sink);
-    put.replay.newer = decided;
-    silt_status status = sl_checkpoint_each_json(&source, &view->checkpoint, call, put_json_add, &put, err);
+    sl_replay_init(&json, snapshot->env, source.root, NULL, NULL, &sink);
+    json.newer = decided;
+    *lacks_vectors = false;
+    silt_status status = sl_checkpoint_each_json(&source, &view->checkpoint, call, put_json_add, &json, err);
     if (status == SILT_OK) {
-        status = sl_checkpoint_put_files(&files, &decided, builder, call, err);
+        status = sl_checkpoint_put_files(&parquet, call, lacks_vectors, err);
     }
-    sl_replay_release(&put.replay);
+    sl_replay_release(&json);
     sl_key_maker_release(&scratch);
+    return status;
+}
+
+/* What is under the tail, without details. */
+static silt_status build_base(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
+                              unsigned members, struct sl_file_set **out, bool *lacks_vectors, silt_error *err)
+{
+    const struct sl_file_set_options options = {.env = snapshot->env, .root = sl_snapshot_root(snapshot)};
+    struct sl_file_set_builder builder = {0};
+    *out = NULL;
+    SL_TRY(sl_file_set_begin(&builder, &options, err));
+    silt_status status = put_checkpoint(snapshot, call, view, members, &builder, lacks_vectors, err);
+    if (status == SILT_OK && !*lacks_vectors) {
+        status = sl_file_set_finish(&builder, out, err);
+    }
+    sl_file_set_abandon(&builder);
     return status;
 }
 
@@ -167,16 +182,18 @@ static silt_status put_checkpoint(silt_snapshot *snapshot, const silt_call *call
 static silt_status build_plain(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
                                struct sl_file_list **out, bool *bad_checkpoint, silt_error *err)
 {
-    const struct sl_file_set_options options = {.env = snapshot->env, .root = sl_snapshot_root(snapshot)};
-    struct sl_file_set_builder builder = {0};
+    const struct sl_protocol *protocol = &snapshot->state.protocol;
     struct sl_file_set *base = NULL;
-    SL_TRY(sl_file_set_begin(&builder, &options, err));
-    silt_status status = put_checkpoint(snapshot, call, view, &builder, err);
-    *bad_checkpoint = sl_checkpoint_is_bad(status);
-    if (status == SILT_OK) {
-        status = sl_file_set_finish(&builder, &base, err);
+    unsigned members = 0;
+    bool lacks_vectors = false;
+    members |= sl_protocol_has_feature(protocol, "deletionVectors") ? SL_ADD_VECTORS : 0U;
+    members |= sl_protocol_has_feature(protocol, "rowTracking") ? SL_ADD_ROW_IDS : 0U;
+    silt_status status = build_base(snapshot, call, view, members, &base, &lacks_vectors, err);
+    if (status == SILT_OK && lacks_vectors) {
+        /* Vectors that the protocol does not announce: a file without its vector would have rows that are gone. */
+        status = build_base(snapshot, call, view, members | SL_ADD_VECTORS, &base, &lacks_vectors, err);
     }
-    sl_file_set_abandon(&builder);
+    *bad_checkpoint = sl_checkpoint_is_bad(status);
     return status == SILT_OK ? stack(view->tail, base, out, err) : status;
 }
 
