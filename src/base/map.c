@@ -24,11 +24,6 @@ uint64_t sl_hash_seeded(const void *bytes, size_t len, uint64_t seed)
     return XXH3_64bits_withSeed(len > 0 ? bytes : "", len, seed);
 }
 
-uint64_t sl_hash_seeded(const void *bytes, size_t len, uint64_t seed)
-{
-    return XXH3_64bits_withSeed(len > 0 ? bytes : "", len, seed);
-}
-
 void sl_map_init(struct sl_map *map, const silt_env *env)
 {
     *map = (struct sl_map){.env = env};

@@ -41,8 +41,6 @@ struct sl_map_entry *sl_map_put(struct sl_map *map, struct sl_str key, bool *ins
 bool sl_map_remove(struct sl_map *map, struct sl_str key); /* true if it was there */
 
 uint64_t sl_hash_bytes(const void *bytes, size_t len);
-/* The same, beginning from a seed. */
-uint64_t sl_hash_seeded(const void *bytes, size_t len, uint64_t seed);
 /* With a seed that nobody can guess, nobody can make texts whose hashes are equal. */
 uint64_t sl_hash_seeded(const void *bytes, size_t len, uint64_t seed);
 
