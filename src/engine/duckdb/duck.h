@@ -273,15 +273,16 @@ silt_status sl_duck_parts_put(struct sl_duck_conn *conn, struct sl_buf *sql, con
 /* Registers the functions in a database that was just opened. */
 bool sl_duck_parts_register(struct sl_dataplane *dp, duckdb_connection handle);
 
-/* ---- duck_live.c: rows that deletion vectors leave, as a filter of a scan ---- */
+/* ---- duck_live*.c: rows that deletion vectors leave, as a filter of a scan ---- */
 
 struct sl_duck_live;
 /*
  * Reads the vectors of a plan's files and registers what they leave under an id that SQL text names; queries that are bound keep it
- * alive. Files are known by their places in this plan. *out is NULL for a plan without row sets, and NULL is legal below.
+ * alive. Files are known by their places in this plan. *out is NULL for a plan without row sets, and NULL is legal below. How many rows
+ * a file with a vector has is looked up in the file where the plan does not know.
  */
-silt_status sl_duck_live_new(struct sl_dataplane *dp, const silt_call *call, const silt_scan_plan *plan,
-                             struct sl_duck_live **out, silt_error *err);
+silt_status sl_duck_live_new(struct sl_duck_conn *conn, const silt_call *call, const silt_scan_plan *plan,
+                             const struct sl_duck_files *files, struct sl_duck_live **out, silt_error *err);
 void sl_duck_live_drop(struct sl_dataplane *dp, struct sl_duck_live *live);
 /*
  * How many of the files [first, end) one SELECT is to read: all, or 1 where a file is better read alone, since whole row groups of it
@@ -289,12 +290,18 @@ void sl_duck_live_drop(struct sl_dataplane *dp, struct sl_duck_live *live);
  */
 size_t sl_duck_live_piece(const struct sl_duck_live *live, size_t first, size_t end);
 /*
- * Appends " WHERE …" to the SELECT that reads the files [first, first + n), whose file_index counts the files of the plan; nothing where
+ * Appends " WHERE …" to the SELECT that reads the files [first, first + n), whose file_index 0 is the file `first`; nothing where
  * none of them has a vector.
  */
 void sl_duck_live_put(struct sl_buf *sql, const struct sl_duck_live *live, size_t first, size_t n);
 /* Registers the functions in a database that was just opened. */
 bool sl_duck_live_register(struct sl_dataplane *dp, duckdb_connection handle);
+
+/* ---- duck_row_count.c ---- */
+
+/* Rows of files[which[i]] as their footers tell: counts[which[i]]. SILT_ENOTFOUND for a missing file. */
+silt_status sl_duck_count_rows(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_files *files,
+                               const size_t *which, size_t n, int64_t *counts, silt_error *err);
 
 /* ---- duck_text.c: silt_partition_text(any, id): partition values as the log spells them ---- */
 

@@ -98,8 +98,8 @@ static silt_status put_branch(struct sl_scan_work *work, struct sl_buf *sql, con
         sl_buf_printf(sql, "(SELECT *, file_index + %zu::UBIGINT AS file_index, file_row_number FROM ", span->first);
     }
     put_source(work, sql, span);
-    sl_buf_put_c(sql, span->first > 0 ? ")" : "");
     sl_duck_live_put(sql, work->live, span->first, span->n);
+    sl_buf_put_c(sql, span->first > 0 ? ")" : "");
     return SILT_OK;
 }
 

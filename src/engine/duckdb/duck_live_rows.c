@@ -1,0 +1,211 @@
+/*
+ * The functions of deletion vectors that DuckDB calls:
+ *
+ *   silt_live(file_index, file_row_number, handle)  is the row left?
+ *   silt_kept(file_index, handle)                   has the file any row left? Files without are pruned by it
+ *
+ * As with partition values (duck_part.c), they are registered once a database and look the handle's id up when a query is bound; bound
+ * data keeps the rows alive. They run on DuckDB's threads; a set of rows is immutable.
+ */
+#include "duck_live.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum {
+    WINDOW = 2048 /* rows that are looked up together where not all are asked for */
+};
+
+/* Bind data: the files of one SELECT. */
+struct bound {
+    struct sl_duck_live *live;
+    size_t first; /* the file that file_index 0 is */
+};
+
+/* Rows of one file in ascending order without gaps; true for most chunks. */
+static bool is_dense(const uint64_t *file, const int64_t *row, idx_t n)
+{
+    uint64_t differs = 0;
+    for (idx_t i = 0; i < n; i++) {
+        differs |= (file[i] ^ file[0]) | ((uint64_t)row[i] - (uint64_t)row[0] - i);
+    }
+    return differs == 0;
+}
+
+/* How many rows from `from` on are of one file, ascending, and within a window. */
+static idx_t window_length(const uint64_t *file, const int64_t *row, idx_t from, idx_t n)
+{
+    idx_t to = from + 1;
+    while (to < n && file[to] == file[from] && row[to] > row[to - 1] && row[to] - row[from] < WINDOW) {
+        to++;
+    }
+    return to - from;
+}
+
+/* The file of a row; n_files for one that is none of the scan's. */
+static size_t file_of(const struct bound *bound, uint64_t index)
+{
+    const size_t n = bound->live->n_files;
+    return index < n - bound->first ? bound->first + (size_t)index : n;
+}
+
+/* False if a file is none of the scan's. */
+static bool fill_live(const struct bound *bound, const uint64_t *file, const int64_t *row, idx_t n, uint8_t *out)
+{
+    const struct sl_duck_live *live = bound->live;
+    const struct sl_dataplane_host *host = live->dp->host;
+    uint8_t window[WINDOW];
+    idx_t step = 0;
+    for (idx_t i = 0; i < n; i += step) {
+        const size_t place = file_of(bound, file[i]);
+        if (place == live->n_files || row[i] < 0) {
+            return false;
+        }
+        step = window_length(file, row, i, n);
+        const silt_rows *rows = live->rows[place];
+        if (rows == NULL) {
+            memset(out + i, 1, step);
+            continue;
+        }
+        host->rows_mask(rows, row[i], (size_t)(row[i + step - 1] - row[i] + 1), window);
+        for (idx_t j = i; j < i + step; j++) {
+            out[j] = window[row[j] - row[i]];
+        }
+    }
+    return true;
+}
+
+static void live_rows(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
+{
+    const struct bound *bound = duckdb_scalar_function_get_bind_data(info);
+    const struct sl_duck_live *live = bound->live;
+    const idx_t n = duckdb_data_chunk_get_size(input);
+    const uint64_t *file = duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 0));
+    const int64_t *row = duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 1));
+    uint8_t *out = duckdb_vector_get_data(output);
+    const size_t place = n > 0 ? file_of(bound, file[0]) : live->n_files;
+    bool fine = true;
+    if (place == live->n_files || row[0] < 0 || !is_dense(file, row, n)) {
+        fine = fill_live(bound, file, row, n, out);
+    } else if (live->rows[place] == NULL) {
+        memset(out, 1, n);
+    } else {
+        live->dp->host->rows_mask(live->rows[place], row[0], n, out);
+    }
+    if (!fine) {
+        duckdb_scalar_function_set_error(info, "a row's place is outside of the scan");
+    }
+}
+
+static void kept_files(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
+{
+    const struct bound *bound = duckdb_scalar_function_get_bind_data(info);
+    const idx_t n = duckdb_data_chunk_get_size(input);
+    const uint64_t *file = duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 0));
+    bool *out = duckdb_vector_get_data(output);
+    for (idx_t i = 0; i < n; i++) {
+        const size_t place = file_of(bound, file[i]);
+        if (place == bound->live->n_files) {
+            duckdb_scalar_function_set_error(info, "file index is outside of the scan");
+            return;
+        }
+        out[i] = !bound->live->gone[place];
+    }
+}
+
+/* ---- binding ---- */
+
+static void free_bound(void *data)
+{
+    struct bound *bound = data;
+    const silt_env *env = bound->live->dp->env;
+    sl_live_unref(bound->live);
+    sl_release(env, bound, sizeof(*bound));
+}
+
+/* NULL when out of memory. Takes a reference of its own. */
+static void *copy_bound(void *data)
+{
+    const struct bound *bound = data;
+    struct bound *copy = sl_alloc(bound->live->dp->env, sizeof(*copy));
+    if (copy != NULL) {
+        *copy = *bound;
+        atomic_fetch_add(&copy->live->refs, 1);
+    }
+    return copy;
+}
+
+/* The number that argument `index` always is; false if it is no constant. */
+static bool read_number(duckdb_bind_info info, idx_t index, uint64_t *number)
+{
+    duckdb_client_context context = NULL;
+    duckdb_value value = NULL;
+    duckdb_expression argument = duckdb_scalar_function_bind_get_argument(info, index);
+    duckdb_scalar_function_get_client_context(info, &context);
+    bool fine = false;
+    if (duckdb_expression_is_foldable(argument)) {
+        duckdb_error_data fault = duckdb_expression_fold(context, argument, &value);
+        fine = (fault == NULL || !duckdb_error_data_has_error(fault)) && !duckdb_is_null_value(value);
+        *number = fine ? duckdb_get_uint64(value) : 0;
+        duckdb_destroy_error_data(&fault);
+    }
+    duckdb_destroy_value(&value);
+    duckdb_destroy_client_context(&context);
+    duckdb_destroy_expression(&argument);
+    return fine;
+}
+
+static void bind_function(duckdb_bind_info info)
+{
+    struct sl_dataplane *dp = duckdb_scalar_function_bind_get_extra_info(info);
+    uint64_t handle = 0;
+    const idx_t last = duckdb_scalar_function_bind_get_argument_count(info) - 1;
+    struct sl_duck_live *live = read_number(info, last, &handle) ? sl_live_find(dp, handle >> 32) : NULL;
+    const size_t first = (size_t)(handle & UINT32_MAX);
+    if (live == NULL || first >= live->n_files) {
+        sl_live_unref(live);
+        duckdb_scalar_function_bind_set_error(info, "the scan that this query reads was closed");
+        return;
+    }
+    struct bound *bound = sl_alloc(dp->env, sizeof(*bound));
+    if (bound == NULL) {
+        sl_live_unref(live);
+        duckdb_scalar_function_bind_set_error(info, "out of memory");
+        return;
+    }
+    *bound = (struct bound){.live = live, .first = first};
+    duckdb_scalar_function_set_bind_data(info, bound, free_bound);
+    duckdb_scalar_function_set_bind_data_copy(info, copy_bound);
+}
+
+static bool register_function(struct sl_dataplane *dp, duckdb_connection handle, const char *name, bool by_row,
+                              duckdb_scalar_function_t run)
+{
+    duckdb_scalar_function function = duckdb_create_scalar_function();
+    duckdb_logical_type index_type = duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT); /* of a file, and of an id */
+    duckdb_logical_type row_type = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT);
+    duckdb_logical_type result_type = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
+    duckdb_scalar_function_set_name(function, name);
+    duckdb_scalar_function_add_parameter(function, index_type);
+    if (by_row) {
+        duckdb_scalar_function_add_parameter(function, row_type);
+    }
+    duckdb_scalar_function_add_parameter(function, index_type);
+    duckdb_scalar_function_set_return_type(function, result_type);
+    duckdb_scalar_function_set_extra_info(function, dp, NULL);
+    duckdb_scalar_function_set_bind(function, bind_function);
+    duckdb_scalar_function_set_function(function, run);
+    const bool fine = duckdb_register_scalar_function(handle, function) == DuckDBSuccess;
+    duckdb_destroy_logical_type(&index_type);
+    duckdb_destroy_logical_type(&row_type);
+    duckdb_destroy_logical_type(&result_type);
+    duckdb_destroy_scalar_function(&function);
+    return fine;
+}
+
+bool sl_duck_live_register(struct sl_dataplane *dp, duckdb_connection handle)
+{
+    return register_function(dp, handle, "silt_live", true, live_rows) &&
+           register_function(dp, handle, "silt_kept", false, kept_files);
+}
