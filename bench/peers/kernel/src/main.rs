@@ -1,0 +1,92 @@
+//! delta-kernel-rs as a peer of the benchmarks: opens a table and plans scans, and prints what each repetition took.
+//!
+//!     kernel-peer TABLE THREADS REPETITIONS open
+//!     kernel-peer TABLE THREADS REPETITIONS list      files as a scan gives them: each with the transform of its rows
+//!     kernel-peer TABLE THREADS REPETITIONS bare      files without those, partition values as text only
+//!     kernel-peer TABLE THREADS REPETITIONS skip COLUMN OPERATOR(lt|eq|gt) VALUE(long or text:…)
+//!     kernel-peer TABLE THREADS REPETITIONS refresh    the first repetition is cold, the others have a snapshot to begin with
+//!
+//! One line a repetition: wall microseconds, CPU microseconds, files; then the peak resident size in kilobytes.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use delta_kernel::expressions::{Expression, Predicate, Scalar};
+use delta_kernel::scan::ScanBuilder;
+use delta_kernel::snapshot::{Snapshot, SnapshotRef};
+use delta_kernel::Engine;
+use delta_kernel_default_engine::executor::tokio::TokioMultiThreadExecutor;
+use delta_kernel_default_engine::storage::store_from_url;
+use delta_kernel_default_engine::DefaultEngineBuilder;
+
+type Failure = Box<dyn std::error::Error>;
+
+fn usage() -> libc::rusage {
+    let mut used: libc::rusage = unsafe { std::mem::zeroed() };
+    unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut used) };
+    used
+}
+
+fn cpu_us() -> i64 {
+    let used = usage();
+    (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1_000_000 + used.ru_utime.tv_usec + used.ru_stime.tv_usec
+}
+
+fn predicate(arguments: &[String]) -> Predicate {
+    let column = Expression::column(arguments[0].split('.').map(str::to_owned).collect::<Vec<_>>());
+    let value: Expression = match arguments[2].strip_prefix("text:") {
+        Some(text) => Scalar::from(text).into(),
+        None => Scalar::from(arguments[2].parse::<i64>().expect("a long")).into(),
+    };
+    match arguments[1].as_str() {
+        "lt" => Predicate::lt(column, value),
+        "gt" => Predicate::gt(column, value),
+        "eq" => Predicate::eq(column, value),
+        other => panic!("no operator {other}"),
+    }
+}
+
+fn count_files(snapshot: SnapshotRef, engine: &dyn Engine, skip: &[String], bare: bool) -> Result<usize, Failure> {
+    let mut builder: ScanBuilder = snapshot.scan_builder();
+    if bare {
+        builder = builder.without_row_transforms();
+    }
+    if !skip.is_empty() {
+        builder = builder.with_predicate(Some(Arc::new(predicate(skip))));
+    }
+    let mut files = 0;
+    for batch in builder.build()?.scan_metadata(engine)? {
+        let (data, selected) = batch?.scan_files.into_parts();
+        let named = selected.iter().filter(|kept| **kept).count();
+        files += named + data.len().saturating_sub(selected.len());
+    }
+    Ok(files)
+}
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let threads: usize = arguments[1].parse()?;
+    let repetitions: usize = arguments[2].parse()?;
+    let mode = arguments[3].as_str();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
+    let url = delta_kernel::try_parse_uri(&arguments[0])?;
+    let mut resident: Option<SnapshotRef> = None;
+    for _ in 0..repetitions {
+        let (wall, cpu) = (Instant::now(), cpu_us());
+        let executor = Arc::new(TokioMultiThreadExecutor::new(runtime.handle().clone()));
+        let engine = DefaultEngineBuilder::new(store_from_url(&url)?).with_task_executor(executor).build();
+        let snapshot = match (mode, resident.take()) {
+            ("refresh", Some(old)) => Snapshot::builder_from(old).build(&engine)?,
+            _ => Snapshot::builder_for(url.clone()).build(&engine)?,
+        };
+        let files = match mode {
+            "open" => 0,
+            "skip" => count_files(snapshot.clone(), &engine, &arguments[4..], false)?,
+            _ => count_files(snapshot.clone(), &engine, &[], mode == "bare")?,
+        };
+        println!("{} {} {files}", wall.elapsed().as_micros(), cpu_us() - cpu);
+        resident = Some(snapshot);
+    }
+    println!("{}", usage().ru_maxrss);
+    Ok(())
+}
