@@ -198,7 +198,7 @@ def check_row_ids(run, name, path, versions):
 
 
 def check_metadata(run, name, path):
-    fields = ("file_path", "file_name", "file_size", "file_block_start", "file_block_length", "row_index")
+    fields = ("file_path", "file_name", "file_size", "file_block_start", "file_block_length")
     selected = ", ".join(f"_metadata.{field} AS {field}" for field in fields)
     selected += ", unix_millis(_metadata.file_modification_time) AS modified"
     frame = run.spark.sql(f"SELECT {selected} FROM delta.`{path}`")
