@@ -309,7 +309,7 @@ static void groups_keep_what_belongs_to_their_files(void **state)
 {
     struct duck_fixture *fx = *state;
     for (int i = 0; i < 9; i++) {
-        char name[16];
+        char name[32];
         char select[64];
         (void)snprintf(name, sizeof(name), "f%d.parquet", i);
         (void)snprintf(select, sizeof(select), "SELECT {n%d: i} AS s FROM range(%d, %d) t(i)", i % 3, i * 10,
