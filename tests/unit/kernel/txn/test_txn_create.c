@@ -63,7 +63,7 @@ static void bad_definitions_leave_no_trace(void **state)
     silt_txn *txn = NULL;
     assert_int_equal(txn_create_begin(f, TXN_SCHEMA, "nothing", NULL, &txn), SILT_ESCHEMA);
     expect_refusal(f, TXN_SCHEMA, NULL, &unknown, SILT_EINVALID, "DELTA_UNKNOWN_CONFIGURATION");
-    expect_refusal(f, TXN_SCHEMA, NULL, &vectors, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_READ");
+    expect_refusal(f, TXN_SCHEMA, NULL, &vectors, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE");
     const silt_create_options none = {.size = sizeof(none)};
     assert_int_equal(silt_txn_begin_create(f->table, NULL, &none, "CREATE TABLE", &txn, &f->err), SILT_EINVALID);
     void *data = NULL;
