@@ -7,10 +7,20 @@
 #include "expr/eval.h"
 
 /*
+ * What the operands of one comparison, IN or BETWEEN are brought to before they are compared, as far as it matters: engines take one type for
+ * all of them. A double in a list makes doubles of the decimals beside it.
+ */
+struct sl_common {
+    silt_type_kind floating; /* FLOAT or DOUBLE; VOID: numbers stay exact */
+    bool is_open;            /* text among other types: engines differ */
+};
+struct sl_common sl_common_of(const struct sl_expr_node *const *args, size_t n);
+
+/*
  * The order of two non-null values as SQL engines find it. False when the kinds cannot be compared, or when the answer hangs on
  * the rounding of a mixed comparison.
  */
-bool sl_compare_certain(const silt_value *a, const silt_value *b, int *order);
+bool sl_compare_certain(struct sl_common common, const silt_value *a, const silt_value *b, int *order);
 
 /* The operator between its operands, blanks included, as Spark spells it. Static text. */
 const char *sl_compare_text(silt_compare_op op);

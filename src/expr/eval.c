@@ -7,84 +7,8 @@
  */
 #include "expr/eval.h"
 
-#include <math.h>
-
-#include "base/alloc.h"
 #include "expr/compare.h"
 #include "expr/like.h"
-
-static bool is_floating(silt_type_kind kind)
-{
-    return kind == SILT_TYPE_FLOAT || kind == SILT_TYPE_DOUBLE;
-}
-
-static bool exact_in(const silt_value *v, silt_type_kind floating)
-{
-    const int64_t limit = floating == SILT_TYPE_FLOAT ? INT64_C(1) << 24 : INT64_C(1) << 53;
-    return v->kind >= SILT_TYPE_BYTE && v->kind <= SILT_TYPE_LONG && v->as.i64 <= limit && v->as.i64 >= -limit;
-}
-
-/* True if every engine turns the number into its exact equal, once there is one. */
-static bool converts_exactly(const silt_value *v, silt_type_kind floating)
-{
-    if (v->kind != SILT_TYPE_DECIMAL) {
-        return true;
-    }
-    /* Both the digits and the power of ten are floating-point numbers themselves, so that one division rounds once. */
-    const bool narrow = floating == SILT_TYPE_FLOAT;
-    const sl_i128 limit = (sl_i128)1 << (narrow ? 24 : 53);
-    const sl_i128 unscaled = sl_value_get_i128(v);
-    return unscaled <= limit && unscaled >= -limit && v->scale <= (narrow ? 10 : 22);
-}
-
-static double approximate(const silt_value *v)
-{
-    if (is_floating(v->kind)) {
-        return v->as.f64;
-    }
-    if (v->kind != SILT_TYPE_DECIMAL) {
-        return (double)v->as.i64;
-    }
-    return (double)sl_value_get_i128(v) / pow(10, v->scale);
-}
-
-/*
- * Engines turn the exact side of a mixed comparison into a double or a float and so may find two numbers equal that are not.
- * Numbers that close leave the answer open.
- */
-bool sl_compare_certain(const silt_value *a, const silt_value *b, int *order)
-{
-    if (!sl_value_compare(a, b, order)) {
-        return false;
-    }
-    if (is_floating(a->kind) == is_floating(b->kind)) {
-        return true;
-    }
-    const silt_value *floating = is_floating(a->kind) ? a : b;
-    const silt_value *exact = is_floating(a->kind) ? b : a;
-    if (!isfinite(floating->as.f64) || exact_in(exact, floating->kind)) {
-        return true;
-    }
-    if (*order == 0) {
-        return converts_exactly(exact, floating->kind);
-    }
-    const double x = approximate(a);
-    const double y = approximate(b);
-    const double tolerance = floating->kind == SILT_TYPE_FLOAT ? 0x1p-20 : 0x1p-48;
-    return fabs(x - y) > tolerance * fmax(fabs(x), fabs(y));
-}
-
-bool sl_compare_holds(silt_compare_op op, int order)
-{
-    switch (op) {
-    case SILT_COMPARE_NE: return order != 0;
-    case SILT_COMPARE_LT: return order < 0;
-    case SILT_COMPARE_LE: return order <= 0;
-    case SILT_COMPARE_GT: return order > 0;
-    case SILT_COMPARE_GE: return order >= 0;
-    default: return order == 0;
-    }
-}
 
 struct row {
     sl_eval_lookup lookup;
@@ -97,28 +21,6 @@ static enum sl_truth eval_node(const struct row *row, const struct sl_expr_node 
 static enum sl_truth truth_of(bool holds)
 {
     return holds ? SL_TRUE : SL_FALSE;
-}
-
-static bool is_zoned_with(silt_type_kind a, silt_type_kind b)
-{
-    return a == SILT_TYPE_TIMESTAMP && (b == SILT_TYPE_DATE || b == SILT_TYPE_TIMESTAMP_NTZ || b == SILT_TYPE_STRING);
-}
-
-bool sl_cast_needs_zone(silt_type_kind from, silt_type_kind to)
-{
-    return is_zoned_with(from, to) || is_zoned_with(to, from);
-}
-
-bool sl_integer_sum(const silt_value *a, const silt_value *b, bool subtract, silt_value *out)
-{
-    const silt_type_kind kind = a->kind > b->kind ? a->kind : b->kind; /* kinds are in the order of their width */
-    int64_t sum = 0;
-    if (!sl_kind_is_integer(a->kind) || !sl_kind_is_integer(b->kind) || (subtract && b->as.i64 == INT64_MIN) ||
-        !sl_add_i64(a->as.i64, subtract ? -b->as.i64 : b->as.i64, &sum)) {
-        return false;
-    }
-    *out = sl_value_i64(kind, sum);
-    return sl_int_fits(kind, sum);
 }
 
 static bool eval_value(const struct row *row, const struct sl_expr_node *node, silt_value *out);
@@ -157,9 +59,19 @@ static bool eval_value(const struct row *row, const struct sl_expr_node *node, s
     return truth != SL_UNKNOWN;
 }
 
-static enum sl_truth compare_values(silt_compare_op op, bool a_known, const silt_value *a, bool b_known,
-                                    const silt_value *b)
+/* An operand: its value, if it is known. */
+struct operand {
+    bool known;
+    silt_value value;
+};
+
+static enum sl_truth compare_values(silt_compare_op op, struct sl_common common, const struct operand *left,
+                                    const struct operand *right)
 {
+    const silt_value *a = &left->value;
+    const silt_value *b = &right->value;
+    const bool a_known = left->known;
+    const bool b_known = right->known;
     int order = 0;
     const bool a_null = a_known && a->is_null;
     const bool b_null = b_known && b->is_null;
@@ -169,20 +81,20 @@ static enum sl_truth compare_values(silt_compare_op op, bool a_known, const silt
     if (op != SILT_COMPARE_NULL_SAFE_EQ && (a_null || b_null)) {
         return SL_NULL; /* whatever the other side is */
     }
-    if (!a_known || !b_known || !sl_compare_certain(a, b, &order)) {
+    if (!a_known || !b_known || !sl_compare_certain(common, a, b, &order)) {
         return SL_UNKNOWN;
     }
     return truth_of(sl_compare_holds(op, order));
 }
 
-static enum sl_truth eval_compare(const struct row *row, silt_compare_op op, const struct sl_expr_node *left,
-                                  const struct sl_expr_node *right)
+static enum sl_truth eval_compare(const struct row *row, silt_compare_op op, struct sl_common common,
+                                  const struct sl_expr_node *left, const struct sl_expr_node *right)
 {
-    silt_value a = sl_value_null(SILT_TYPE_VOID);
-    silt_value b = a;
-    const bool a_known = eval_value(row, left, &a);
-    const bool b_known = eval_value(row, right, &b);
-    return compare_values(op, a_known, &a, b_known, &b);
+    struct operand a = {.value = sl_value_null(SILT_TYPE_VOID)};
+    struct operand b = a;
+    a.known = eval_value(row, left, &a.value);
+    b.known = eval_value(row, right, &b.value);
+    return compare_values(op, common, &a, &b);
 }
 
 /* AND of two truths; OR is its mirror image. */
@@ -209,11 +121,19 @@ static enum sl_truth either(enum sl_truth a, enum sl_truth b)
 
 static enum sl_truth eval_in(const struct row *row, const struct sl_expr_node *node)
 {
+    const struct sl_common common = sl_common_of(node->args, node->n_args);
     enum sl_truth result = SL_FALSE;
     for (size_t i = 1; i < node->n_args && result != SL_TRUE; i++) {
-        result = either(result, eval_compare(row, SILT_COMPARE_EQ, node->args[0], node->args[i]));
+        result = either(result, eval_compare(row, SILT_COMPARE_EQ, common, node->args[0], node->args[i]));
     }
     return result;
+}
+
+static enum sl_truth eval_between(const struct row *row, const struct sl_expr_node *node)
+{
+    const struct sl_common common = sl_common_of(node->args, node->n_args);
+    return both(eval_compare(row, SILT_COMPARE_GE, common, node->args[0], node->args[1]),
+                eval_compare(row, SILT_COMPARE_LE, common, node->args[0], node->args[2]));
 }
 
 static enum sl_truth eval_like(const struct row *row, const struct sl_expr_node *node)
@@ -266,16 +186,14 @@ static enum sl_truth eval_junction(const struct row *row, const struct sl_expr_n
 static enum sl_truth eval_node(const struct row *row, const struct sl_expr_node *node)
 {
     switch (node->kind) {
-    case SL_EXPR_COMPARE: return eval_compare(row, node->op, node->args[0], node->args[1]);
+    case SL_EXPR_COMPARE: return eval_compare(row, node->op, sl_common_of(node->args, 2), node->args[0], node->args[1]);
     case SL_EXPR_AND:
     case SL_EXPR_OR: return eval_junction(row, node);
     case SL_EXPR_NOT: return negate(eval_node(row, node->args[0]));
     case SL_EXPR_IS_NULL: return eval_is_null(row, node->args[0]);
     case SL_EXPR_IS_NOT_NULL: return negate(eval_is_null(row, node->args[0]));
     case SL_EXPR_IN: return eval_in(row, node);
-    case SL_EXPR_BETWEEN:
-        return both(eval_compare(row, SILT_COMPARE_GE, node->args[0], node->args[1]),
-                    eval_compare(row, SILT_COMPARE_LE, node->args[0], node->args[2]));
+    case SL_EXPR_BETWEEN: return eval_between(row, node);
     case SL_EXPR_LIKE: return eval_like(row, node);
     default: return eval_boolean(row, node);
     }

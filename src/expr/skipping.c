@@ -185,10 +185,10 @@ static struct extent extent_of(const struct file *file, const struct sl_expr_nod
 }
 
 /* True if each value up to "max" is certainly below (or, with or_equal, not above) each from "min" on. */
-static bool is_below(const struct extent *low, const struct extent *high, bool or_equal)
+static bool is_below(struct sl_common common, const struct extent *low, const struct extent *high, bool or_equal)
 {
     int order = 0;
-    if (!low->has_max || !high->has_min || !sl_compare_certain(&low->max, &high->min, &order)) {
+    if (!low->has_max || !high->has_min || !sl_compare_certain(common, &low->max, &high->min, &order)) {
         return false;
     }
     return order < 0 || (or_equal && order == 0);
@@ -201,15 +201,15 @@ struct orders {
 };
 
 /* Which orders two values, one of each extent, may have. */
-static struct orders possible_orders(const struct extent *a, const struct extent *b)
+static struct orders possible_orders(struct sl_common common, const struct extent *a, const struct extent *b)
 {
     const bool a_nan = a->maybe_nan || (a->has_max && is_nan(&a->max));
     const bool b_nan = b->maybe_nan || (b->has_max && is_nan(&b->max));
     struct orders o;
     /* NaN hidden above a maximum makes its side greater; it equals only another NaN. */
-    o.greater = !is_below(a, b, true) || (a->maybe_nan && !(b->has_min && is_nan(&b->min)));
-    o.less = !is_below(b, a, true) || (b->maybe_nan && !(a->has_min && is_nan(&a->min)));
-    o.equal = (!is_below(a, b, false) && !is_below(b, a, false)) || (a_nan && b_nan);
+    o.greater = !is_below(common, a, b, true) || (a->maybe_nan && !(b->has_min && is_nan(&b->min)));
+    o.less = !is_below(common, b, a, true) || (b->maybe_nan && !(a->has_min && is_nan(&a->min)));
+    o.equal = (!is_below(common, a, b, false) && !is_below(common, b, a, false)) || (a_nan && b_nan);
     return o;
 }
 
@@ -225,9 +225,10 @@ static unsigned outcomes_of_orders(silt_compare_op op, struct orders o)
     return set;
 }
 
-static unsigned compare_extents(silt_compare_op op, const struct extent *a, const struct extent *b)
+static unsigned compare_extents(silt_compare_op op, struct sl_common common, const struct extent *a,
+                                const struct extent *b)
 {
-    unsigned set = a->can_value && b->can_value ? outcomes_of_orders(op, possible_orders(a, b)) : 0;
+    unsigned set = a->can_value && b->can_value ? outcomes_of_orders(op, possible_orders(common, a, b)) : 0;
     if (op != SILT_COMPARE_NULL_SAFE_EQ) {
         return set | (a->can_null || b->can_null ? CAN_NULL : 0u);
     }
@@ -236,12 +237,12 @@ static unsigned compare_extents(silt_compare_op op, const struct extent *a, cons
     return set;
 }
 
-static unsigned may_compare(const struct file *file, silt_compare_op op, const struct sl_expr_node *left,
-                            const struct sl_expr_node *right)
+static unsigned may_compare(const struct file *file, silt_compare_op op, struct sl_common common,
+                            const struct sl_expr_node *left, const struct sl_expr_node *right)
 {
     const struct extent a = extent_of(file, left);
     const struct extent b = extent_of(file, right);
-    return compare_extents(op, &a, &b);
+    return compare_extents(op, common, &a, &b);
 }
 
 static unsigned negate(unsigned set)
@@ -273,13 +274,21 @@ static unsigned either(unsigned a, unsigned b)
 
 static unsigned may_in(const struct file *file, const struct sl_expr_node *node)
 {
+    const struct sl_common common = sl_common_of(node->args, node->n_args);
     const struct extent left = extent_of(file, node->args[0]);
     unsigned set = CAN_FALSE;
     for (size_t i = 1; i < node->n_args; i++) {
         const struct extent right = extent_of(file, node->args[i]);
-        set = either(set, compare_extents(SILT_COMPARE_EQ, &left, &right));
+        set = either(set, compare_extents(SILT_COMPARE_EQ, common, &left, &right));
     }
     return set;
+}
+
+static unsigned may_between(const struct file *file, const struct sl_expr_node *node)
+{
+    const struct sl_common common = sl_common_of(node->args, node->n_args);
+    return both(may_compare(file, SILT_COMPARE_GE, common, node->args[0], node->args[1]),
+                may_compare(file, SILT_COMPARE_LE, common, node->args[0], node->args[2]));
 }
 
 static unsigned may_like(const struct file *file, const struct sl_expr_node *node)
@@ -324,14 +333,14 @@ static unsigned may_boolean(const struct file *file, const struct sl_expr_node *
     const silt_value yes = sl_value_bool(true);
     const struct extent e = extent_of(file, node);
     const struct extent truth = extent_of_value(&yes);
-    return compare_extents(SILT_COMPARE_EQ, &e, &truth);
+    return compare_extents(SILT_COMPARE_EQ, (struct sl_common){.floating = SILT_TYPE_VOID}, &e, &truth);
 }
 
 static unsigned may_be(const struct file *file, const struct sl_expr_node *node)
 {
     unsigned set = 0;
     switch (node->kind) {
-    case SL_EXPR_COMPARE: return may_compare(file, node->op, node->args[0], node->args[1]);
+    case SL_EXPR_COMPARE: return may_compare(file, node->op, sl_common_of(node->args, 2), node->args[0], node->args[1]);
     case SL_EXPR_AND:
         set = CAN_TRUE;
         for (size_t i = 0; i < node->n_args; i++) {
@@ -348,9 +357,7 @@ static unsigned may_be(const struct file *file, const struct sl_expr_node *node)
     case SL_EXPR_IS_NULL: return may_is_null(file, node->args[0]);
     case SL_EXPR_IS_NOT_NULL: return negate(may_is_null(file, node->args[0]));
     case SL_EXPR_IN: return may_in(file, node);
-    case SL_EXPR_BETWEEN:
-        return both(may_compare(file, SILT_COMPARE_GE, node->args[0], node->args[1]),
-                    may_compare(file, SILT_COMPARE_LE, node->args[0], node->args[2]));
+    case SL_EXPR_BETWEEN: return may_between(file, node);
     case SL_EXPR_LIKE: return may_like(file, node);
     default: return may_boolean(file, node);
     }

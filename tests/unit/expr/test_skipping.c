@@ -246,13 +246,32 @@ static void casts_keep_the_order_of_values(void **state)
     check_typed(*state, true, kept);
 }
 
+/* Engines take one type for all operands of IN and BETWEEN. */
+static void one_operand_decides_how_the_others_are_compared(void **state)
+{
+    static const char *const kept[] = {"d IN (0.10000000000000000001BD, 5.0D)",
+                                       "d BETWEEN 0.10000000000000000001BD AND 5.0D",
+                                       "d IN (0.10000001BD, 5.0F)",
+                                       "s IN ('zz', 5)",
+                                       "s BETWEEN 'c' AND 5",
+                                       NULL};
+    static const char *const dropped[] = {"d IN (0.10000000000000000001BD, 5BD)",
+                                          "d IN (0.2BD, 5.0D)",
+                                          "d BETWEEN 0.10000000000000000001BD AND 5BD",
+                                          "i IN (7, 8.0D)",
+                                          "s IN ('zz', NULL)",
+                                          NULL};
+    check(*state, true, kept);
+    check(*state, false, dropped);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         MODEL_TEST(files_that_cannot_match_are_dropped), MODEL_TEST(files_that_may_match_are_kept),
         MODEL_TEST(nan_may_hide_above_a_maximum),        MODEL_TEST(patterns_use_their_prefix),
         MODEL_TEST(rounding_engines_keep_their_rows),    MODEL_TEST(sums_keep_their_order_unless_they_overflow),
-        MODEL_TEST(casts_keep_the_order_of_values),
+        MODEL_TEST(casts_keep_the_order_of_values),      MODEL_TEST(one_operand_decides_how_the_others_are_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
