@@ -27,7 +27,7 @@
 #define DEPTH 3
 
 /* Each planted fault must show within so many cases. */
-#define FOUND_WITHIN 20000
+#define FOUND_WITHIN 50000
 
 /* Of the pairs of file and predicate without a matching row, at least so many in a hundred are dropped. */
 #define DROPPED_PERCENT 40
