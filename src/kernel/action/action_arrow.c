@@ -8,8 +8,10 @@
 
 #include "base/error.h"
 #include "kernel/action/action_shape.h"
+#include "kernel/action/stats_parsed.h"
 
 #define MAX_MEMBERS 32
+#define PARSED "stats_parsed"
 
 /* Memory of lists and maps of rows is given back when it has grown to this. */
 #define ROW_ARENA_MAX ((size_t)256 * 1024)
@@ -20,11 +22,14 @@ struct bound {
     const struct ArrowArray *array;
     const struct ArrowArray *members[MAX_MEMBERS];
     struct bound *nested[MAX_MEMBERS];
+    const struct ArrowSchema *parsed_schema; /* of add.stats_parsed, NULL if there is none */
+    const struct ArrowArray *parsed;
 };
 
 struct reader {
     struct sl_arena bindings;
     struct sl_arena rows;
+    struct sl_buf text; /* of typed statistics */
     silt_error *err;
 };
 
@@ -49,37 +54,50 @@ static const char *type_json(enum sl_member_type type)
     return NULL;
 }
 
-static void put_shape(struct sl_buf *out, const struct sl_shape *shape, bool with_details);
+/* What is asked for of an action. */
+struct wanted {
+    bool details;
+    const silt_schema *parsed; /* columns of add.stats_parsed; NULL: it is not */
+    bool bounds;
+};
 
-static void put_field(struct sl_buf *out, const char *name, const struct sl_member *member, bool with_details)
+static void put_shape(struct sl_buf *out, const struct sl_shape *shape, const struct wanted *wanted);
+
+static void put_field(struct sl_buf *out, const char *name, const struct sl_member *member, const struct wanted *wanted)
 {
     sl_buf_printf(out, "{\"name\":\"%s\",\"type\":", name);
     if (member->of != NULL) {
-        put_shape(out, member->of, with_details);
+        put_shape(out, member->of, wanted);
     } else {
         sl_buf_put_c(out, type_json(member->type));
     }
     sl_buf_put_c(out, ",\"nullable\":true,\"metadata\":{}}");
 }
 
-static void put_shape(struct sl_buf *out, const struct sl_shape *shape, bool with_details)
+static void put_shape(struct sl_buf *out, const struct sl_shape *shape, const struct wanted *wanted)
 {
     sl_buf_put_c(out, "{\"type\":\"struct\",\"fields\":[");
     bool comma = false;
     for (size_t i = 0; i < shape->n_members; i++) {
         const struct sl_member *member = &shape->members[i];
-        if ((member->flags & SL_MEMBER_JSON_ONLY) != 0 || ((member->flags & SL_MEMBER_DETAIL) != 0 && !with_details)) {
+        if ((member->flags & SL_MEMBER_JSON_ONLY) != 0 ||
+            ((member->flags & SL_MEMBER_DETAIL) != 0 && !wanted->details)) {
             continue;
         }
         sl_buf_put_c(out, comma ? "," : "");
-        put_field(out, member->name, member, with_details);
+        put_field(out, member->name, member, wanted);
         comma = true;
+    }
+    if (wanted->parsed != NULL && shape->kind == SL_ACTION_ADD) {
+        sl_buf_put_c(out, ",{\"name\":\"" PARSED "\",\"nullable\":true,\"metadata\":{},\"type\":");
+        sl_stats_parsed_put_type(out, wanted->parsed, wanted->bounds);
+        sl_buf_put_char(out, '}');
     }
     sl_buf_put_c(out, "]}");
 }
 
-silt_status sl_checkpoint_schema(const silt_env *env, unsigned columns, bool with_details, silt_schema **out,
-                                 silt_error *err)
+static silt_status make_schema(const silt_env *env, unsigned columns, const struct wanted *wanted, silt_schema **out,
+                               silt_error *err)
 {
     *out = NULL;
     struct sl_buf json;
@@ -93,7 +111,7 @@ silt_status sl_checkpoint_schema(const silt_env *env, unsigned columns, bool wit
         const struct sl_shape *shape = sl_shape_of((enum sl_action_kind)kind);
         const struct sl_member column = {.name = shape->name, .of = shape};
         sl_buf_put_c(&json, comma ? "," : "");
-        put_field(&json, column.name, &column, with_details);
+        put_field(&json, column.name, &column, wanted);
         comma = true;
     }
     sl_buf_put_c(&json, "]}");
@@ -103,6 +121,20 @@ silt_status sl_checkpoint_schema(const silt_env *env, unsigned columns, bool wit
     }
     sl_buf_release(&json);
     return status;
+}
+
+silt_status sl_checkpoint_schema(const silt_env *env, unsigned columns, bool with_details, silt_schema **out,
+                                 silt_error *err)
+{
+    const struct wanted wanted = {.details = with_details};
+    return make_schema(env, columns, &wanted, out, err);
+}
+
+silt_status sl_checkpoint_schema_parsed(const silt_env *env, unsigned columns, const silt_schema *data, bool bounds,
+                                        silt_schema **out, silt_error *err)
+{
+    const struct wanted wanted = {.details = true, .parsed = data, .bounds = bounds};
+    return make_schema(env, columns, &wanted, out, err);
 }
 
 /* ---- binding ---- */
@@ -204,6 +236,10 @@ static silt_status bind_shape(struct reader *r, const struct sl_shape *shape, co
     bound->array = array;
     for (int64_t c = 0; c < schema->n_children; c++) {
         const char *name = schema->children[c]->name;
+        if (name != NULL && shape->kind == SL_ACTION_ADD && strcmp(name, PARSED) == 0) {
+            bound->parsed_schema = schema->children[c];
+            bound->parsed = array->children[c];
+        }
         for (size_t i = 0; name != NULL && i < shape->n_members; i++) {
             if (strcmp(name, shape->members[i].name) == 0) {
                 SL_TRY(bind_member(r, bound, i, schema->children[c], array->children[c]));
@@ -388,6 +424,18 @@ static silt_status read_members(struct reader *r, const struct bound *bound, int
     return SILT_OK;
 }
 
+/* Typed statistics take the place of a text that is not there. */
+static silt_status read_parsed(struct reader *r, const struct bound *bound, int64_t row, struct sl_add *add)
+{
+    sl_buf_clear(&r->text);
+    SL_TRY(sl_stats_parsed_write(&r->text, bound->parsed_schema, bound->parsed, row + bound->array->offset, r->err));
+    if (r->text.len == 0) {
+        return SILT_OK;
+    }
+    add->stats = sl_arena_copy(&r->rows, sl_buf_view(&r->text));
+    return add->stats.ptr != NULL ? SILT_OK : sl_fail_nomem(r->err);
+}
+
 /* The action of a row in one column. A struct whose first member is null is no action. */
 static silt_status read_action(struct reader *r, const struct bound *bound, int64_t row, struct sl_action *action,
                                bool *found)
@@ -398,7 +446,9 @@ static silt_status read_action(struct reader *r, const struct bound *bound, int6
     }
     *action = (struct sl_action){.kind = bound->shape->kind};
     sl_shape_reset(bound->shape, sl_action_body(action));
-    return read_members(r, bound, row, sl_action_body(action));
+    SL_TRY(read_members(r, bound, row, sl_action_body(action)));
+    const bool lacks_stats = action->kind == SL_ACTION_ADD && action->u.add.stats.ptr == NULL;
+    return lacks_stats && bound->parsed != NULL ? read_parsed(r, bound, row, &action->u.add) : SILT_OK;
 }
 
 static silt_status read_rows(struct reader *r, struct bound *const *columns, size_t n_columns,
@@ -429,6 +479,7 @@ silt_status sl_actions_from_arrow(const silt_env *env, const struct ArrowSchema 
     struct reader r = {.err = err};
     sl_arena_init(&r.bindings, env);
     sl_arena_init(&r.rows, env);
+    sl_buf_init(&r.text, env);
     struct bound *columns[SL_ACTION_UNKNOWN];
     size_t n_columns = 0;
     silt_status status = SILT_OK;
@@ -449,5 +500,6 @@ silt_status sl_actions_from_arrow(const silt_env *env, const struct ArrowSchema 
     }
     sl_arena_release(&r.bindings);
     sl_arena_release(&r.rows);
+    sl_buf_release(&r.text);
     return status;
 }

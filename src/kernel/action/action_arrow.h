@@ -29,6 +29,13 @@ silt_status sl_checkpoint_schema(const silt_env *env, unsigned columns, bool wit
                                  silt_error *err);
 
 /*
+ * The same with all details of add and its typed statistics (stats_parsed of the columns of `data`, physical names; bounds: see
+ * stats_parsed.h), which become the text of add.stats where that is null.
+ */
+silt_status sl_checkpoint_schema_parsed(const silt_env *env, unsigned columns, const silt_schema *data, bool bounds,
+                                        silt_schema **out, silt_error *err);
+
+/*
  * Visits the actions of one batch: a struct array of the columns above. Text borrows from the batch. SILT_ECORRUPT when a
  * required member is null or the array is not well-formed; the message names the member.
  */

@@ -63,6 +63,61 @@ silt_status sl_checkpoint_each_batch(const struct sl_checkpoint_files *files, co
     return status;
 }
 
+/* ---- typed statistics ---- */
+
+/* Ends the reading early; what the context says tells it apart from a failure. */
+#define STOPPED SILT_ECANCELLED
+
+/* The only child of a struct, when it is well-formed. */
+static const struct ArrowArray *only_child(const struct ArrowArray *array)
+{
+    return array->n_children == 1 && array->children[0]->offset == 0 && array->children[0]->length >= array->length
+               ? array->children[0]
+               : NULL;
+}
+
+static silt_status find_parsed(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                               silt_error *err)
+{
+    (void)schema; /* what was asked for: add.stats_parsed.numRecords */
+    bool *found = ctx;
+    const struct ArrowArray *counts = array;
+    for (int level = 0; level < 3 && counts != NULL; level++) {
+        counts = counts->offset == 0 ? only_child(counts) : NULL;
+    }
+    if (counts == NULL || counts->n_buffers != 2) {
+        return sl_fail(err, SILT_EENGINE, NULL,
+                       "checkpoint column add.stats_parsed came as an arrow array that is not well-formed");
+    }
+    for (int64_t row = 0; row < array->length && counts->null_count != counts->length; row++) {
+        if (!sl_arrow_is_null(counts, row)) {
+            *found = true;
+            return STOPPED;
+        }
+    }
+    return SILT_OK;
+}
+
+silt_status sl_checkpoint_has_parsed(const struct sl_checkpoint_files *files, const silt_call *call, bool *found,
+                                     silt_error *err)
+{
+    static const char json[] =
+        "{\"type\":\"struct\",\"fields\":[{\"name\":\"add\",\"nullable\":true,\"metadata\":{},"
+        "\"type\":{\"type\":\"struct\",\"fields\":[{\"name\":\"stats_parsed\",\"nullable\":true,"
+        "\"metadata\":{},\"type\":{\"type\":\"struct\",\"fields\":[{\"name\":\"numRecords\",\"type\":"
+        "\"long\",\"nullable\":true,\"metadata\":{}}]}}]}}]}";
+    silt_schema *schema = NULL;
+    *found = false;
+    SL_TRY(silt_schema_from_json(silt_engine_env(files->source->engine), json, sizeof(json) - 1, &schema, err));
+    silt_status status = sl_checkpoint_each_batch(files, schema, call, find_parsed, found, err);
+    if (status == STOPPED && *found) {
+        silt_error_reset(err);
+        status = SILT_OK;
+    }
+    silt_schema_unref(schema);
+    return status;
+}
+
 /* ---- into a file set ---- */
 
 struct putting {
@@ -71,9 +126,6 @@ struct putting {
     struct sl_key_maker keys;
     struct sl_file_set_builder *builder;
 };
-
-/* Ends the reading early; told apart from a failure by the batch's lacks_vector. */
-#define STOPPED SILT_ECANCELLED
 
 static silt_status put_batch(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *array,
                              silt_error *err)

@@ -25,6 +25,10 @@ silt_status sl_checkpoint_each_batch(const struct sl_checkpoint_files *files, co
                                                           const struct ArrowArray *batch, silt_error *err),
                                      void *ctx, silt_error *err);
 
+/* Has some add of the Parquet files typed statistics (stats_parsed)? Ends at the first. */
+silt_status sl_checkpoint_has_parsed(const struct sl_checkpoint_files *files, const silt_call *call, bool *found,
+                                     silt_error *err);
+
 struct sl_checkpoint_put {
     const struct sl_checkpoint_files *files;
     unsigned members;                   /* SL_ADD_… */

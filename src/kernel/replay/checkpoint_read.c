@@ -87,7 +87,10 @@ static silt_status each_in_parquet(const struct sl_checkpoint_request *request, 
     silt_schema *schema = NULL;
     struct ArrowArrayStream stream = {0};
     const char *members[N_MARKS];
-    silt_status status = sl_checkpoint_schema(env, request->columns, request->with_details, &schema, err);
+    silt_status status = request->parsed != NULL
+                             ? sl_checkpoint_schema_parsed(env, request->columns, request->parsed,
+                                                           request->parsed_bounds, &schema, err)
+                             : sl_checkpoint_schema(env, request->columns, request->with_details, &schema, err);
     if (status == SILT_OK) {
         /* Of a checkpoint's rows nearly all are files: to ask which are, costs more than it saves. */
         const bool few = (request->columns & FILE_COLUMNS) == 0;

@@ -14,6 +14,9 @@ struct sl_checkpoint_request {
     const struct sl_checkpoint *checkpoint;
     unsigned columns;  /* SL_COLUMN_… */
     bool with_details; /* of add */
+    /* With details: columns (physical names) whose typed statistics stand for those that have no text; NULL: they are not read. */
+    const silt_schema *parsed;
+    bool parsed_bounds; /* their bounds too, see action/stats_parsed.h */
 };
 
 /* Visits every action of the wanted columns, in the order of files and rows. Errors name the checkpoint. */

@@ -21,6 +21,7 @@ silt_snapshot *sl_snapshot_alloc(silt_table *table)
     atomic_init(&snapshot->files, NULL);
     atomic_init(&snapshot->detailed, NULL);
     atomic_init(&snapshot->details_too_big, false);
+    atomic_init(&snapshot->stats_form, SL_STATS_TEXT);
     snapshot->env = env;
     snapshot->table = silt_table_ref(table);
     snapshot->in_commit_timestamp = SL_NO_I64;

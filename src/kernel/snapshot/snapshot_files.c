@@ -20,12 +20,15 @@ struct log_replay {
     struct sl_replay_sink sink; /* the caller's */
     silt_status sink_status;    /* what the sink failed with: not the log's fault, */
     silt_error sink_err;        /* and told without the log's name before it */
+    bool in_checkpoint;
+    bool lacks_stats; /* an add of the checkpoint has none */
 };
 
 static silt_status pass_add(void *ctx, const struct sl_add *add, silt_error *err)
 {
     (void)err; /* told by replay_log */
     struct log_replay *log = ctx;
+    log->lacks_stats = log->lacks_stats || (log->in_checkpoint && add->stats.ptr == NULL);
     log->sink_status = log->sink.on_add(log->sink.ctx, add, &log->sink_err);
     return log->sink_status;
 }
@@ -55,7 +58,9 @@ struct replay_request {
     const struct sl_log_view *view;
     unsigned columns; /* of the checkpoint */
     bool with_details;
+    enum sl_stats_form stats_form;
     struct sl_replay_sink sink;
+    bool *lacks_stats; /* NULL: not wanted */
 };
 
 /* *bad_checkpoint: it failed for the checkpoint's sake. */
@@ -81,13 +86,22 @@ static silt_status replay_log(silt_snapshot *snapshot, const silt_call *call, co
                                                .in_parts = true};
     silt_status status = sl_commits_each(&commits, call, take_commit, &log, err);
     if (status == SILT_OK && files->version >= 0) {
-        const struct sl_checkpoint_request checkpoint = {
-            .source = &source, .checkpoint = files, .columns = request->columns, .with_details = request->with_details};
+        const bool parsed = request->with_details && request->stats_form != SL_STATS_TEXT;
+        const struct sl_checkpoint_request checkpoint = {.source = &source,
+                                                         .checkpoint = files,
+                                                         .columns = request->columns,
+                                                         .with_details = request->with_details,
+                                                         .parsed = parsed ? snapshot->physical : NULL,
+                                                         .parsed_bounds = request->stats_form == SL_STATS_PARSED};
+        log.in_checkpoint = true;
         status = sl_checkpoint_each(&checkpoint, call, take_row, &log, err);
         *bad_checkpoint = log.sink_status == SILT_OK && sl_checkpoint_is_bad(status);
     }
     if (log.sink_status != SILT_OK && err != NULL) {
         *err = log.sink_err;
+    }
+    if (request->lacks_stats != NULL) {
+        *request->lacks_stats = log.lacks_stats;
     }
     sl_replay_release(&log.replay);
     return status;
@@ -100,16 +114,21 @@ static silt_status put_add(void *ctx, const struct sl_add *add, silt_error *err)
     return sl_file_set_add(ctx, add, NULL, err);
 }
 
-/* The files of the log alone, with details. */
-static silt_status build_detailed(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
-                                  struct sl_file_list **out, bool *bad_checkpoint, silt_error *err)
+/* The files of the log alone, with details. *lacks_stats: some file of the checkpoint has none in that form. */
+static silt_status build_in_form(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
+                                 enum sl_stats_form form, struct sl_file_list **out, bool *lacks_stats,
+                                 bool *bad_checkpoint, silt_error *err)
 {
     struct sl_file_set_builder builder = {0};
     const struct sl_file_set_options options = {
         .env = snapshot->env, .root = sl_snapshot_root(snapshot), .want_details = true};
     SL_TRY(sl_file_set_begin(&builder, &options, err));
-    const struct replay_request request = {
-        .view = view, .columns = SL_COLUMN_ADD, .with_details = true, .sink = {.on_add = put_add, .ctx = &builder}};
+    const struct replay_request request = {.view = view,
+                                           .columns = SL_COLUMN_ADD,
+                                           .with_details = true,
+                                           .stats_form = form,
+                                           .sink = {.on_add = put_add, .ctx = &builder},
+                                           .lacks_stats = lacks_stats};
     struct sl_file_set *set = NULL;
     silt_status status = replay_log(snapshot, call, &request, bad_checkpoint, err);
     if (status == SILT_OK) {
@@ -117,6 +136,44 @@ static silt_status build_detailed(silt_snapshot *snapshot, const silt_call *call
     }
     sl_file_set_abandon(&builder);
     return status == SILT_OK ? sl_file_list_of(set, out, err) : status;
+}
+
+/*
+ * With details, those of files whose statistics are typed columns only included. That is looked for once, when a file
+ * turns out to have none as text; bounds, then all of it, are left out where their types are not the table's.
+ */
+static silt_status build_detailed(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
+                                  struct sl_file_list **out, bool *bad_checkpoint, silt_error *err)
+{
+    const enum sl_stats_form known = (enum sl_stats_form)atomic_load(&snapshot->stats_form);
+    const struct sl_log_source source = sl_snapshot_source(snapshot);
+    const struct sl_checkpoint_files files = {.source = &source, .checkpoint = &view->checkpoint};
+    bool lacks_stats = false;
+    bool has_parsed = false;
+    SL_TRY(build_in_form(snapshot, call, view, known, out, &lacks_stats, bad_checkpoint, err));
+    if (!lacks_stats || known != SL_STATS_TEXT ||
+        sl_checkpoint_has_parsed(&files, call, &has_parsed, NULL) != SILT_OK || !has_parsed) {
+        return SILT_OK;
+    }
+    for (int form = SL_STATS_PARSED; form <= SL_STATS_PARSED_COUNTS; form++) {
+        struct sl_file_list *better = NULL;
+        const silt_status status = build_in_form(snapshot, call, view, (enum sl_stats_form)form, &better, &lacks_stats,
+                                                 bad_checkpoint, err);
+        if (status == SILT_OK) {
+            sl_file_list_unref(*out);
+            *out = better;
+            atomic_store(&snapshot->stats_form, form);
+            return SILT_OK;
+        }
+        if (status != SILT_ESCHEMA) {
+            sl_file_list_unref(*out);
+            *out = NULL;
+            return status;
+        }
+        *bad_checkpoint = false;
+        silt_error_reset(err);
+    }
+    return SILT_OK;
 }
 
 /* The layers of a list: what the commits left, and what the checkpoint has under them. */
@@ -312,6 +369,7 @@ static silt_status visit_log(silt_snapshot *snapshot, const silt_call *call, str
                                               file in both columns. */
         .columns = adds ? SL_COLUMN_ADD : SL_COLUMN_REMOVE,
         .with_details = adds,
+        .stats_form = (enum sl_stats_form)atomic_load(&snapshot->stats_form),
         .sink = {.on_add = adds ? visit_add : NULL, .on_remove = adds ? NULL : visit_tombstone, .ctx = visitor}};
     bool bad = false;
     const silt_status status = replay_log(snapshot, call, &request, &bad, err);

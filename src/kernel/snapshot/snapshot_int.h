@@ -16,6 +16,13 @@
 #include "kernel/snapshot/segment_search.h"
 #include "kernel/snapshot/state.h"
 
+/* Where an add of a checkpoint has its statistics. Found out when details are first read. */
+enum sl_stats_form {
+    SL_STATS_TEXT,         /* add.stats, or nowhere */
+    SL_STATS_PARSED,       /* some only in add.stats_parsed */
+    SL_STATS_PARSED_COUNTS /* the same, but its bounds have types that cannot be read as the table's */
+};
+
 struct silt_snapshot {
     atomic_size_t refs;
     const silt_env *env;
@@ -49,6 +56,7 @@ struct silt_snapshot {
     _Atomic(struct sl_file_list *) files;
     _Atomic(struct sl_file_list *) detailed;
     atomic_bool details_too_big; /* read from the log at each visit */
+    atomic_int stats_form;       /* enum sl_stats_form, of the checkpoint's adds */
 };
 
 struct sl_log_source sl_snapshot_source(const silt_snapshot *snapshot);

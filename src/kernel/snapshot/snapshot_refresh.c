@@ -219,6 +219,7 @@ static silt_status inherit_files(struct growing *growing, silt_snapshot *old, si
     SL_TRY(sl_file_set_finish(&growing->tail, &tail, err));
     SL_TRY(sl_file_list_grow(loaded, tail, &growing->replay.decided, &list, err));
     atomic_store(&grown->details_too_big, atomic_load(&old->details_too_big));
+    atomic_store(&grown->stats_form, atomic_load(&old->stats_form));
     sl_snapshot_keep_list(grown, list);
     return SILT_OK;
 }

@@ -143,6 +143,56 @@ static void statistics_beyond_the_limit_are_read_again(void **state)
     silt_snapshot_unref(snapshot);
 }
 
+/* ---- what only some checkpoints hold ---- */
+
+struct seen_file {
+    char stats[128];
+    bool has_vector;
+};
+
+static silt_status keep_file(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
+{
+    (void)stop;
+    (void)err;
+    struct seen_file *seen = ctx;
+    (void)snprintf(seen->stats, sizeof(seen->stats), "%.*s", SL_FMT(add->stats));
+    seen->has_vector = add->deletion_vector != NULL && add->deletion_vector->cardinality == 2;
+    return SILT_OK;
+}
+
+static void typed_statistics_stand_for_text_that_is_not_there(void **state)
+{
+    struct log_fixture *f = *state;
+    log_checkpoint(
+        f, 1, LOG_PROTOCOL, LOG_METADATA,
+        "{\"add\":{\"path\":\"a\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":false,"
+        "\"stats_parsed\":{\"numRecords\":3,\"minValues\":{\"id\":5},\"nullCount\":{\"id\":1}}}}",
+        NULL);
+    silt_snapshot *snapshot = log_open(f, -1);
+    struct seen_file seen = {.has_vector = false};
+    assert_int_equal(sl_snapshot_each_file(snapshot, NULL, SL_FILES_ALL, keep_file, &seen, &f->err), SILT_OK);
+    assert_string_equal(seen.stats, "{\"numRecords\":3,\"minValues\":{\"id\":5},\"nullCount\":{\"id\":1}}");
+    assert_int_equal(sl_snapshot_each_file(snapshot, NULL, 0, keep_file, &seen, &f->err), SILT_OK);
+    silt_snapshot_unref(snapshot);
+}
+
+static void a_vector_that_the_protocol_does_not_announce_is_read(void **state)
+{
+    struct log_fixture *f = *state;
+    log_checkpoint(
+        f, 1, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("b"),
+        "{\"add\":{\"path\":\"a\",\"partitionValues\":{},\"size\":1,\"modificationTime\":1,\"dataChange\":false,"
+        "\"deletionVector\":{\"storageType\":\"u\",\"pathOrInlineDv\":\"x\",\"sizeInBytes\":4,"
+        "\"cardinality\":2}}}",
+        NULL);
+    silt_snapshot *snapshot = log_open(f, -1);
+    struct seen_file seen = {.has_vector = false};
+    assert_string_equal(log_files(f, snapshot), "a b");
+    assert_int_equal(sl_snapshot_each_file(snapshot, NULL, 0, keep_file, &seen, &f->err), SILT_OK);
+    assert_true(seen.has_vector); /* of the last file */
+    silt_snapshot_unref(snapshot);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +200,8 @@ int main(void)
         LOG_TEST(tombstones_are_what_is_not_added_again),
         LOG_TEST(a_visitor_can_stop_and_fail),
         LOG_TEST(statistics_beyond_the_limit_are_read_again),
+        LOG_TEST(typed_statistics_stand_for_text_that_is_not_there),
+        LOG_TEST(a_vector_that_the_protocol_does_not_announce_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
