@@ -117,6 +117,57 @@ static void drop_call_brackets(struct speller *s)
     }
 }
 
+/* A column called at is a name for Spark; for DuckDB the word is reserved, for AT (VERSION => 3) and AT TIME ZONE. */
+static void quote_at(struct speller *s)
+{
+    const struct sl_token next = peek(&s->lexer);
+    if (sl_token_is(&s->token, "AT") && !sl_token_is(&next, "(") && !sl_token_is(&next, "TIME")) {
+        sl_rewrite_mark(&s->out->text, &s->out->map, s->token.begin);
+        sl_buf_put_char(&s->out->text, '"');
+        sl_buf_put_str(&s->out->text, s->token.text);
+        sl_buf_put_char(&s->out->text, '"');
+        s->copied = s->token.end;
+    }
+}
+
+static bool is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* X'41FF' is binary for Spark and for the standard; DuckDB takes it for the text x41FF. An odd number of digits has a zero before it. */
+static silt_status spell_binary(struct speller *s, silt_error *err)
+{
+    const struct sl_token next = peek(&s->lexer);
+    const bool is_binary = sl_token_is(&s->token, "X") && next.kind == SL_TOK_STRING && next.begin == s->token.end &&
+                           next.text.ptr[0] == '\'';
+    if (!is_binary) {
+        return SILT_OK;
+    }
+    const struct sl_str digits = sl_str_sub(next.text, 1, next.text.len - 1);
+    for (size_t i = 0; i < digits.len; i++) {
+        if (!is_hex(digits.ptr[i])) {
+            const silt_status status = sl_fail(err, SILT_ESYNTAX, "PARSE_SYNTAX_ERROR",
+                                               "X'%.*s' is no binary literal: it takes hexadecimal digits",
+                                               SL_FMT(digits));
+            sl_error_position(err, s->token.begin);
+            return status;
+        }
+    }
+    struct sl_buf *text = &s->out->text;
+    sl_rewrite_mark(text, &s->out->map, s->token.begin);
+    sl_buf_put_c(text, "CAST('");
+    for (size_t i = 0; i < digits.len; i++) {
+        const bool begins = (digits.len - i) % 2 == 0;
+        sl_buf_put_c(text, begins ? "\\x" : (i == 0 ? "\\x0" : ""));
+        sl_buf_put_char(text, digits.ptr[i]);
+    }
+    sl_buf_put_c(text, "' AS BLOB)");
+    s->copied = next.end;
+    s->lexer.pos = next.end;
+    return SILT_OK;
+}
+
 static void note_bracket(struct speller *s)
 {
     if (sl_token_is(&s->token, "(")) {
@@ -325,6 +376,8 @@ static silt_status spell_token(struct speller *s, silt_error *err)
     } else if (s->token.kind == SL_TOK_WORD) {
         spell_type(s);
         drop_call_brackets(s);
+        quote_at(s);
+        SL_TRY(spell_binary(s, err));
     }
     note_bracket(s);
     s->previous = s->token;

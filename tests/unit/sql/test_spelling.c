@@ -40,6 +40,30 @@ static void names_and_operators_take_duckdbs_form(void **state)
     expect_spelled("select '`x` <=> y' -- `z`\n, 1", "select '`x` <=> y' -- `z`\n, 1");
 }
 
+static void binary_literals_are_binary(void **state)
+{
+    (void)state;
+    expect_spelled("select X'41c3', x'', x'f', x 'f'",
+                   "select CAST('\\x41\\xc3' AS BLOB), CAST('' AS BLOB), CAST('\\x0f' AS BLOB), x 'f'");
+    struct test_env t;
+    struct sl_spelled spelled;
+    silt_error err = SILT_ERROR_INIT;
+    test_env_init(&t);
+    sl_spelled_init(&spelled, &t.env);
+    assert_int_equal(sl_spell(SL_STR("select 1, X'4g'"), &spelled, &err), SILT_ESYNTAX);
+    assert_int_equal(err.position, 10);
+    sl_spelled_release(&spelled);
+    test_env_check(&t);
+}
+
+static void a_column_called_at_is_a_name(void **state)
+{
+    (void)state;
+    expect_spelled("select at, t.at from t where At < 3", "select \"at\", t.\"at\" from t where \"At\" < 3");
+    expect_spelled("from t AT (VERSION => 3)", "from t AT (VERSION => 3)");
+    expect_spelled("select at AT TIME ZONE 'UTC'", "select \"at\" AT TIME ZONE 'UTC'");
+}
+
 static void types_are_spelled_in_casts_only(void **state)
 {
     (void)state;
@@ -151,6 +175,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_operators_take_duckdbs_form),
+        cmocka_unit_test(binary_literals_are_binary),
+        cmocka_unit_test(a_column_called_at_is_a_name),
         cmocka_unit_test(a_table_in_place_of_a_query_becomes_one),
         cmocka_unit_test(types_are_spelled_in_casts_only),
         cmocka_unit_test(time_travel_is_taken_out_and_tied_to_its_table),
