@@ -243,8 +243,11 @@ def check_table(run, library, name, path):
     silts_history(run, name, path, versions)
     if "cleaned" not in name and name not in ("checkpoint-parts", "struct-stats-only"):
         check_times(run, name, path, versions)
-    for where in CONDITIONS.get(name, ()):
-        expected = run.spark.count(path, where)
+    # Spark's own skipping is wrong where a float was widened: its statistics are read as doubles
+    run.spark.session().conf.set("spark.databricks.delta.stats.skipping", "false")
+    counts = [(where, run.spark.count(path, where)) for where in CONDITIONS.get(name, ())]
+    run.spark.session().conf.unset("spark.databricks.delta.stats.skipping")
+    for where, expected in counts:
         run.case("silt", f"{name}: {where}", lambda w=where, e=expected: same(e, run.silt.count(path, w)))
     if name in CHANGE_TABLES:
         check_changes(run, name, path, versions[-1][0])
