@@ -25,25 +25,41 @@ size_t sl_file_index_resident(const struct sl_file_index *index)
     return index != NULL ? index_bytes(index->n_slots) : 0;
 }
 
+/* Rows whose slots are fetched before the first of them is looked at: a slot is a cache miss, and they overlap. */
+#define BATCH 64U
+
+static bool put_batch(struct sl_file_index *index, const struct sl_file_set *set, struct sl_key_maker *maker,
+                      sl_file_pos first, uint32_t n)
+{
+    const size_t mask = index->n_slots - 1;
+    size_t slots[BATCH];
+    for (uint32_t i = 0; i < n; i++) {
+        struct sl_file_key key;
+        if (!sl_file_set_key(set, maker, first + i, &key)) {
+            return false;
+        }
+        slots[i] = (size_t)key.hash & mask;
+        __builtin_prefetch(&index->slots[slots[i]], 1);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        size_t at = slots[i];
+        while (index->slots[at] != 0) {
+            at = (at + 1) & mask;
+        }
+        index->slots[at] = first + i + 1;
+    }
+    return true;
+}
+
 static bool fill(struct sl_file_index *index, const struct sl_file_set *set)
 {
     struct sl_key_maker maker;
     sl_key_maker_init(&maker, set->env, set->root, set->hash);
-    const size_t mask = index->n_slots - 1;
     bool ok = true;
     for (size_t b = 0; ok && b < set->blocks.len; b++) {
         const uint32_t n = sl_file_set_block(set, b)->n;
-        for (uint32_t row = 0; ok && row < n; row++) {
-            struct sl_file_key key;
-            const sl_file_pos pos = sl_file_pos_make(b, row);
-            ok = sl_file_set_key(set, &maker, pos, &key);
-            size_t i = ok ? (size_t)key.hash & mask : 0;
-            while (ok && index->slots[i] != 0) {
-                i = (i + 1) & mask;
-            }
-            if (ok) {
-                index->slots[i] = pos + 1;
-            }
+        for (uint32_t row = 0; ok && row < n; row += BATCH) {
+            ok = put_batch(index, set, &maker, sl_file_pos_make(b, row), n - row < BATCH ? n - row : BATCH);
         }
     }
     sl_key_maker_release(&maker);

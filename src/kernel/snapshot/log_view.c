@@ -213,7 +213,7 @@ silt_status sl_snapshot_view(silt_snapshot *snapshot, const silt_call *call, con
     struct sl_segment_search search;
     sl_segment_search_init(&search, snapshot->table, call, snapshot->segment.version);
     struct sl_log_view *view = NULL;
-    silt_status status = open_first_good(&search, &snapshot->segment, &view, err);
+    silt_status status = open_first_good(&search, snapshot->segment_is_tail ? NULL : &snapshot->segment, &view, err);
     if (status == SILT_OK) {
         status = sl_snapshot_check_crc(snapshot, view, err);
         if (status == SILT_OK) {

@@ -29,6 +29,7 @@ struct silt_snapshot {
     silt_table *table;     /* a reference */
     struct sl_arena arena; /* of all text below */
     struct sl_log_segment segment;
+    bool segment_is_tail; /* it holds only the newest commits, and is no way to the version by itself */
     struct sl_replay_state state;
     silt_schema *schema;
     silt_schema *physical; /* the same shape in the names of files; `schema` itself without column mapping */

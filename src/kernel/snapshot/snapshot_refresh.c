@@ -61,12 +61,16 @@ static bool copy_files(struct sl_arena *arena, const struct sl_log_file *from, s
     return true;
 }
 
-/* The old segment with the new commits behind it. */
-static silt_status extend_segment(silt_snapshot *grown, const silt_snapshot *old, const struct sl_vec *listed,
-                                  size_t n_new, silt_error *err)
+/*
+ * The old segment with the new commits behind it. What the view has may be another way to the version than the one that was
+ * chosen first. Without a view the new commits alone: the files are known, and who reads the log again finds a way of that
+ * day, with a newer checkpoint perhaps. So a snapshot that is refreshed for months does not hold the names of all its commits.
+ */
+static silt_status extend_segment(silt_snapshot *grown, const silt_snapshot *old, const struct sl_log_view *view,
+                                  const struct sl_vec *listed, size_t n_new, silt_error *err)
 {
-    /* What the view has may be another way to the version than the one that was chosen first. */
-    const struct sl_log_segment *from = &((const struct sl_log_view *)atomic_load(&old->view))->segment;
+    const struct sl_log_segment none = {.version = old->segment.version, .checkpoint_version = -1};
+    const struct sl_log_segment *from = view != NULL ? &view->segment : &none;
     const size_t n = from->n_commits + n_new;
     struct sl_log_file *commits = sl_arena_alloc_array(&grown->arena, n, sizeof(*commits));
     struct sl_log_file *checkpoint = NULL;
@@ -103,7 +107,8 @@ static silt_status extend_segment(silt_snapshot *grown, const silt_snapshot *old
 
 struct growing {
     silt_snapshot *snapshot;
-    struct sl_log_view *view; /* of the snapshot, not published yet */
+    struct sl_file_list *loaded; /* files of the old snapshot, borrowed; NULL: it has not loaded them */
+    struct sl_log_view *view;    /* of the snapshot, not published yet; NULL where files are loaded */
     struct sl_replay replay;
     struct sl_file_set_builder tail;
 };
@@ -203,13 +208,9 @@ static silt_status inherit_files(struct growing *growing, silt_snapshot *old, si
     silt_snapshot *grown = growing->snapshot;
     struct sl_log_view *view = growing->view;
     const struct sl_log_view *old_view = atomic_load(&old->view);
-    struct sl_file_list *loaded = atomic_load(&old->detailed);
-    if (loaded == NULL) {
-        loaded = atomic_load(&old->files);
-    }
-    SL_TRY(copy_checkpoint(&view->arena, &old_view->checkpoint, &view->checkpoint, err));
-    view->segment = grown->segment;
-    if (loaded == NULL) {
+    if (growing->loaded == NULL) {
+        SL_TRY(copy_checkpoint(&view->arena, &old_view->checkpoint, &view->checkpoint, err));
+        view->segment = grown->segment;
         SL_TRY(join_tails(growing, old_view, err));
         sl_key_set_move(&view->decided, &growing->replay.decided);
         return sl_file_set_finish(&growing->tail, &view->tail, err);
@@ -217,7 +218,7 @@ static silt_status inherit_files(struct growing *growing, silt_snapshot *old, si
     struct sl_file_set *tail = NULL;
     struct sl_file_list *list = NULL;
     SL_TRY(sl_file_set_finish(&growing->tail, &tail, err));
-    SL_TRY(sl_file_list_grow(loaded, tail, &growing->replay.decided, &list, err));
+    SL_TRY(sl_file_list_grow(growing->loaded, tail, &growing->replay.decided, &list, err));
     atomic_store(&grown->details_too_big, atomic_load(&old->details_too_big));
     atomic_store(&grown->stats_form, atomic_load(&old->stats_form));
     sl_snapshot_keep_list(grown, list);
@@ -229,7 +230,9 @@ static silt_status grow(struct growing *growing, silt_snapshot *old, const silt_
 {
     silt_snapshot *grown = growing->snapshot;
     const struct sl_log_source source = sl_snapshot_source(grown);
-    SL_TRY(extend_segment(grown, old, listed, n_new, err));
+    const struct sl_log_view *old_view = growing->loaded == NULL ? atomic_load(&old->view) : NULL;
+    SL_TRY(extend_segment(grown, old, old_view, listed, n_new, err));
+    grown->segment_is_tail = old_view == NULL;
     const struct sl_commits_request commits = {.source = &source,
                                                .files = grown->segment.commits + (grown->segment.n_commits - n_new),
                                                .n = n_new,
@@ -248,10 +251,16 @@ static silt_status make_grown(silt_snapshot *old, const silt_call *call, const s
     if (grown == NULL) {
         return sl_fail_nomem(err);
     }
-    struct growing growing = {.snapshot = grown, .view = sl_view_new(grown->env)};
-    if (growing.view == NULL) {
-        silt_snapshot_unref(grown);
-        return sl_fail_nomem(err);
+    struct growing growing = {.snapshot = grown, .loaded = atomic_load(&old->detailed)};
+    if (growing.loaded == NULL) {
+        growing.loaded = atomic_load(&old->files);
+    }
+    if (growing.loaded == NULL) {
+        growing.view = sl_view_new(grown->env);
+        if (growing.view == NULL) {
+            silt_snapshot_unref(grown);
+            return sl_fail_nomem(err);
+        }
     }
     const struct sl_replay_sink sink = {.adds = &growing.tail};
     const struct sl_file_set_options options = {
@@ -289,7 +298,7 @@ silt_status silt_snapshot_refresh(silt_snapshot *snapshot, const silt_call *call
                                            err);
     if (status == SILT_OK) {
         enum continuation found = judge_listing(snapshot, listed.data, listed.len, &n_new);
-        if (found == LOG_GREW && atomic_load(&snapshot->view) == NULL) {
+        if (found == LOG_GREW && atomic_load(&snapshot->view) == NULL && atomic_load(&snapshot->files) == NULL) {
             found = LOG_DIFFERS; /* opened through a version checksum: so is the new one, if it can be */
         }
         switch (found) {

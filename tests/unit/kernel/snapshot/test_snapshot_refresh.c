@@ -195,6 +195,35 @@ static void every_failed_allocation_is_reported(void **state)
     silt_snapshot_unref(snapshot);
 }
 
+static silt_status count_tombstone(void *ctx, const struct sl_remove *gone, bool *stop, silt_error *err)
+{
+    (void)gone;
+    (void)stop;
+    (void)err;
+    (*(int *)ctx)++;
+    return SILT_OK;
+}
+
+/* Its old checkpoint and commits are cleaned up while it lives; the log has another way then. */
+static void a_snapshot_that_grew_finds_a_way_of_that_day(void **state)
+{
+    struct log_fixture *f = *state;
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), LOG_ADD("b"), NULL);
+    silt_snapshot *old = log_open(f, -1);
+    assert_string_equal(log_files(f, old), "a b");
+    log_commit(f, 1, LOG_REMOVE("a"), LOG_ADD("c"), NULL);
+    silt_snapshot *grown = NULL;
+    assert_int_equal(silt_snapshot_refresh(old, NULL, &grown, &f->err), SILT_OK);
+    silt_snapshot_unref(old);
+    log_checkpoint(f, 1, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("b"), LOG_ADD("c"), LOG_REMOVE("a"), NULL);
+    log_remove(f, "00000000000000000000.json");
+    assert_string_equal(log_files(f, grown), "b c");
+    int n = 0;
+    assert_int_equal(sl_snapshot_each_tombstone(grown, NULL, count_tombstone, &n, &f->err), SILT_OK);
+    assert_int_equal(n, 1);
+    silt_snapshot_unref(grown);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +235,7 @@ int main(void)
         LOG_TEST(a_replaced_log_is_loaded_afresh),
         LOG_TEST(commits_that_were_cleaned_up_lead_to_the_checkpoint),
         LOG_TEST(every_failed_allocation_is_reported),
+        LOG_TEST(a_snapshot_that_grew_finds_a_way_of_that_day),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
