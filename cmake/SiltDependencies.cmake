@@ -31,14 +31,11 @@ find_path(SILT_XXHASH_INCLUDE xxhash.h REQUIRED)
 add_library(silt_xxhash INTERFACE)
 target_include_directories(silt_xxhash SYSTEM INTERFACE "${SILT_XXHASH_INCLUDE}")
 
-# ---- CRoaring: bitmaps of deletion vectors; zlib: their checksums; libmd: the checksum of _last_checkpoint ------
-find_path(SILT_ROARING_INCLUDE roaring/roaring.h REQUIRED)
-find_library(SILT_ROARING_LIBRARY roaring REQUIRED)
+# ---- zlib: checksums of deletion vectors; libmd: the checksum of _last_checkpoint -------------------------------
 pkg_check_modules(ZLIB IMPORTED_TARGET REQUIRED zlib)
 pkg_check_modules(LIBMD IMPORTED_TARGET REQUIRED libmd)
 add_library(silt_kernel_libs INTERFACE)
-target_include_directories(silt_kernel_libs SYSTEM INTERFACE "${SILT_ROARING_INCLUDE}")
-target_link_libraries(silt_kernel_libs INTERFACE "${SILT_ROARING_LIBRARY}" PkgConfig::ZLIB PkgConfig::LIBMD)
+target_link_libraries(silt_kernel_libs INTERFACE PkgConfig::ZLIB PkgConfig::LIBMD)
 
 # ---- libedit: the shell's line editing ------------------------------------------------------------------------
 pkg_check_modules(LIBEDIT IMPORTED_TARGET REQUIRED libedit)
