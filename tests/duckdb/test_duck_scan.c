@@ -168,6 +168,41 @@ static void broken_file_is_named(void **state)
     silt_schema_unref(schema);
 }
 
+static void broken_footers_are_named(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t n;
+        silt_status status;
+        const char *words;
+    } cases[] = {
+        {"PAR1PAR1", 8, SILT_ECORRUPT, "too short"},
+        {"PAR1\x15\x02\x00\x00\x04\x00\x00\x00PARX", 16, SILT_ECORRUPT, "PAR1"},
+        {"PAR1\x15\x02\x00\x00\x04\x00\x00\x00PARE", 16, SILT_EUNSUPPORTED, "encrypted"},
+        {"PAR1\x15\x02\x00\x00\x05\x00\x00\x00PAR1", 16, SILT_ECORRUPT, "length"},
+        {"PAR1\x15\x02\x00\x00\x00\x00\x00\x00PAR1", 16, SILT_ECORRUPT, "length"},
+        {"PAR1\x15\x02\x00\x00\xff\xff\xff\xffPAR1", 16, SILT_ECORRUPT, "length"},
+        {"PAR1\x15\x02\x00\x00\x04\x00\x00\x00PAR1", 16, SILT_ECORRUPT, "understood"},
+        {"PAR1\x29\xfc\xff\x7f\x04\x00\x00\x00PAR1", 16, SILT_ECORRUPT, "understood"},
+    };
+    struct duck_fixture *fx = *state;
+    silt_schema *schema = duck_schema(fx, FLAT("a", "long"));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fx->files.len = 0;
+        struct duck_written *written = sl_vec_push(&fx->files);
+        written->full = sl_arena_printf(&fx->arena, "%s/broken%zu.parquet", fx->dir, i);
+        written->size_bytes = (int64_t)cases[i].n;
+        FILE *file = fopen(written->full, "wb");
+        assert_non_null(file);
+        assert_int_equal(cases[i].n, fwrite(cases[i].bytes, 1, cases[i].n, file));
+        assert_int_equal(0, fclose(file));
+        assert_int_equal(cases[i].status, duck_try_scan(fx, duck_plan(fx, schema, NULL, NULL)));
+        assert_non_null(strstr(fx->err.message, cases[i].words));
+        assert_non_null(strstr(fx->err.message, "broken"));
+    }
+    silt_schema_unref(schema);
+}
+
 static void no_files_give_typed_columns(void **state)
 {
     struct duck_fixture *fx = *state;
@@ -422,6 +457,7 @@ int main(void)
         TEST(paths_with_special_characters_are_literal),
         TEST(missing_file_is_named),
         TEST(broken_file_is_named),
+        TEST(broken_footers_are_named),
         TEST(no_files_give_typed_columns),
         TEST(many_files_are_one_scan),
         TEST(closed_scan_cannot_be_queried),

@@ -78,20 +78,8 @@ static bool copy_nodes(struct sl_arena *arena, struct sl_footer_node *nodes, siz
     return true;
 }
 
-/* What can be told of a schema once and for all. */
-static void look_at(struct sl_footer *footer, const silt_env *env)
-{
-    footer->plain_names = sl_footer_names_are_plain(env, footer->nodes);
-    for (size_t i = 1; i < footer->n_nodes; i++) {
-        const struct sl_footer_node *node = &footer->nodes[i];
-        footer->has_ids = footer->has_ids || node->field_id >= 0;
-        footer->has_times = footer->has_times || node->int96 || sl_str_eq_c(node->type, "DATE") ||
-                            sl_str_starts_with(node->type, SL_STR("TIMESTAMP"));
-    }
-}
-
 /* NULL: out of memory or a broken tree. dp->lock is held. */
-static struct sl_footer *make_footer(struct sl_duck_footers *cache, const struct sl_footer *from, struct sl_str key)
+static struct sl_footer *make_footer(struct sl_duck_footers *cache, const struct sl_footer *from)
 {
     struct sl_footer *footer = sl_arena_alloc(&cache->arena, sizeof(*footer));
     struct sl_footer_node *nodes = sl_arena_alloc_array(&cache->arena, from->n_nodes, sizeof(*nodes));
@@ -99,23 +87,26 @@ static struct sl_footer *make_footer(struct sl_duck_footers *cache, const struct
         return NULL;
     }
     memcpy(nodes, from->nodes, from->n_nodes * sizeof(*nodes));
-    *footer = (struct sl_footer){.nodes = nodes, .n_nodes = from->n_nodes, .facts = from->facts};
-    footer->key = sl_arena_copy(&cache->arena, key);
-    if (footer->key.ptr == NULL || !copy_nodes(&cache->arena, nodes, from->n_nodes) ||
+    *footer = *from;
+    footer->nodes = nodes;
+    if (!copy_text(&cache->arena, &footer->key) || !copy_nodes(&cache->arena, nodes, from->n_nodes) ||
         !copy_text(&cache->arena, &footer->facts.spark_version) ||
         !copy_text(&cache->arena, &footer->facts.time_zone) || !count_subtrees(nodes, from->n_nodes)) {
         return NULL;
     }
-    look_at(footer, cache->arena.env);
+    footer->plain_names = sl_footer_names_are_plain(cache->arena.env, nodes);
+    for (size_t i = 1; i < footer->n_nodes; i++) {
+        footer->has_ids = footer->has_ids || nodes[i].field_id >= 0;
+    }
     return footer;
 }
 
-struct sl_footer *sl_footer_intern(struct sl_dataplane *dp, const struct sl_footer *from, struct sl_str key)
+struct sl_footer *sl_footer_intern(struct sl_dataplane *dp, const struct sl_footer *from)
 {
     pthread_mutex_lock(&dp->lock);
     struct sl_duck_footers *cache = &dp->footers;
-    struct sl_map_entry *entry = sl_map_find(&cache->schemas, key);
-    struct sl_footer *footer = entry != NULL ? entry->value.ptr : make_footer(cache, from, key);
+    struct sl_map_entry *entry = sl_map_find(&cache->schemas, from->key);
+    struct sl_footer *footer = entry != NULL ? entry->value.ptr : make_footer(cache, from);
     if (entry == NULL && footer != NULL) {
         bool inserted = false;
         entry = sl_map_put(&cache->schemas, footer->key, &inserted);
@@ -210,7 +201,7 @@ silt_status sl_footers_enter(struct sl_duck_conn *conn, const silt_call *call, c
     const size_t n = look_up(dp, files, footers, unknown);
     if (n > 0) {
         const struct sl_footers_request request = {
-            .conn = conn, .call = call, .files = files, .which = unknown, .n = n, .footers = footers};
+            .dp = dp, .call = call, .files = files, .which = unknown, .n = n, .footers = footers};
         status = sl_footers_read(&request, err);
         if (status == SILT_OK) {
             keep(dp, files, footers, unknown, n);

@@ -1,7 +1,7 @@
 /*
  * A Parquet file's schema as its footer tells it, and the judgement how it can be read as wanted. Who does what:
  *
- *   duck_footer.c   keeps footers; files that say the same share one. duck_footer_read.c reads them
+ *   duck_footer.c   keeps footers; files that say the same share one. duck_footer_read.c and duck_footer_parse.c read them
  *   duck_check.c    all files of a request against what is wanted
  *   duck_resolve.c  which node of a file a wanted field is: by name or by field id
  *   duck_match.c    whether a physical type can be read as the wanted one, and how a leaf of it is read
@@ -19,13 +19,13 @@ enum sl_footer_shape {
     SL_SHAPE_MAP = 2
 };
 
-/* One node; children follow their parent in the array, depth first. Texts are parquet_schema's, absent where it has NULL. */
+/* One node; children follow their parent in the array, depth first. Texts are absent where a file says nothing. */
 struct sl_footer_node {
     struct sl_str name;
-    struct sl_str type;      /* DuckDB's, absent for a group */
-    struct sl_str physical;  /* "INT96", "FIXED_LEN_BYTE_ARRAY", ...; absent for a group */
-    struct sl_str converted; /* "TIMESTAMP_MILLIS", "UTF8", "LIST", ... */
-    struct sl_str logical;   /* "TimestampType(isAdjustedToUTC=1, unit=...)", ... */
+    struct sl_str type;      /* DuckDB's; absent for a group, and for what DuckDB does not read */
+    struct sl_str physical;  /* "INT96", "FIXED_LEN_BYTE_ARRAY", …; absent for a group */
+    struct sl_str converted; /* "UTF8", else some text where there is a converted type */
+    struct sl_str logical;   /* "NANOS=NanoSeconds" of times, else some text where there is a logical type */
     uint32_t n_children;
     uint32_t n_nodes; /* of the subtree, itself included */
     int64_t field_id; /* -1 if none */
@@ -34,7 +34,7 @@ struct sl_footer_node {
     bool int96; /* physical is INT96 */
 };
 
-/* What a footer's key-value metadata says of the writer. Read only of files that have dates or timestamps, else all absent. */
+/* What a footer's key-value metadata says of the writer's calendar, where that matters: all absent for most files. */
 struct sl_footer_facts {
     struct sl_str spark_version; /* org.apache.spark.version; absent if there is none */
     struct sl_str time_zone;     /* org.apache.spark.timeZone */
@@ -63,13 +63,13 @@ struct sl_footer {
 silt_status sl_footers_enter(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_files *files,
                              struct sl_footer **footers, silt_error *err);
 void sl_footers_leave(struct sl_dataplane *dp);
-/* The footer of this key, made from nodes and facts if it is new. NULL: out of memory, or the nodes are no tree. */
-struct sl_footer *sl_footer_intern(struct sl_dataplane *dp, const struct sl_footer *from, struct sl_str key);
+/* The footer that is equal to this one (by its key), made as a copy of it if it is the first. NULL: out of memory. */
+struct sl_footer *sl_footer_intern(struct sl_dataplane *dp, const struct sl_footer *from);
 
 /* ---- duck_footer_read.c ---- */
 
 struct sl_footers_request {
-    struct sl_duck_conn *conn;
+    struct sl_dataplane *dp;
     const silt_call *call;
     const struct sl_duck_files *files;
     const size_t *which; /* places in files */
@@ -77,6 +77,12 @@ struct sl_footers_request {
     struct sl_footer **footers; /* [file], those of `which` are filled */
 };
 silt_status sl_footers_read(const struct sl_footers_request *request, silt_error *err);
+
+/* ---- duck_footer_parse.c ---- */
+
+/* Texts of *out point into the bytes or the arena. SILT_ECORRUPT names the file. */
+silt_status sl_footer_parse(struct sl_arena *arena, struct sl_str bytes, const char *path, struct sl_footer *out,
+                            silt_error *err);
 
 /* ---- duck_check.c ---- */
 
@@ -117,6 +123,7 @@ struct sl_footer_leaf {
     const char *before;
     const char *between; /* NULL, or the value stands a second time behind it */
     const char *after;
+    bool aside; /* DuckDB does not give it as declared: the column is read aside, see duck_aside.h */
 };
 /*
  * Asked of every leaf and every variant, and of lists and maps that are laid out in a way that sl_footer_list and sl_footer_map do not
@@ -168,7 +175,10 @@ struct sl_duck_reading {
     struct sl_str mapped;   /* SQL of the table's value over the alias of a schema map */
     struct sl_str direct;   /* the same over the files' own columns; absent: only a schema map makes it right */
     bool found;             /* the files have it */
-    bool same;              /* `direct` is the column as it is stored */
+    bool aside; /* no schema map gives it: it is read aside, from these leaves, counted in the order of the schema */
+    uint32_t first_leaf;
+    uint32_t n_leaves;
+    bool same; /* `direct` is the column as it is stored */
 };
 /* Pure but for the arena. */
 silt_status sl_duck_column_read(struct sl_arena *arena, const struct sl_footer *footer,
