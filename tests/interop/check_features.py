@@ -173,6 +173,10 @@ def check_changes(run, name, path, last):
         try:
             frame = run.spark.session().read.format("delta").option("readChangeFeed", "true").option(
                 "startingVersion", first).option("endingVersion", end).load(path)
+            # Spark tells the changes of a table without mapping under its newest columns, silt under those of the last version
+            known = run.spark.session().read.format("delta").option("versionAsOf", min(end, last)).load(path).columns
+            told = [column for column in frame.columns if column in known or column.startswith("_c")]
+            frame = frame.select(*[quoted(column) for column in told])
             columns = columns_of(frame)
             expected = spark_rows(run, frame, columns)
         except Exception as error:
