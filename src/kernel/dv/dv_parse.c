@@ -210,7 +210,7 @@ static silt_status read_bitmap(struct bytes *bytes, uint32_t key, struct sl_dv_s
             sl_dv_u32(header.offsets + i * sizeof(uint32_t)) != (uint64_t)(bytes->at - header.start)) {
             return sl_fail(err, SILT_ECORRUPT, NULL, "block %" PRIu64 " is not where the header says", block.key);
         }
-        const bool runs = header.run_flags != NULL && (header.run_flags[i / 8] >> (i % 8) & 1U) != 0;
+        const bool runs = header.run_flags != NULL && (header.run_flags[i / 8] & 1U << (i % 8)) != 0;
         SL_TRY(read_block(bytes, runs, &block, err));
         SL_TRY(add_block(set, &block, err));
     }
