@@ -1,0 +1,179 @@
+/*
+ * Checkpoints of the V2 spec and version checksums on disk, in real Parquet files, as other writers leave them when all goes well
+ * and when it does not. Version i of the table t adds the file i.parquet with the row i.
+ */
+#include "hand_table.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define UUID "80a083e8-7026-4e79-81be-64bd76c43a11"
+#define NO_MAP "MAP([]::VARCHAR[], []::VARCHAR[])"
+#define V2_PROTOCOL                                                                                       \
+    "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"v2Checkpoint\"]," \
+    "\"writerFeatures\":[\"v2Checkpoint\"]}}"
+#define SCHEMA "{\"type\":\"struct\",\"fields\":[" HAND_FIELD("v", "long") "]}"
+
+static const char *log_file(struct session_fixture *s, const char *name)
+{
+    return sl_arena_printf(&s->arena, "t/_delta_log/%s", name);
+}
+
+/* Commits 0 to 4. */
+static void make_commits(struct session_fixture *s)
+{
+    for (int64_t i = 0; i < 5; i++) {
+        hand_parquet(s, sl_arena_printf(&s->arena, "t/%" PRId64 ".parquet", i),
+                     sl_arena_printf(&s->arena, "SELECT %" PRId64 "::BIGINT AS v", i));
+        const char *add = hand_add(s, sl_arena_printf(&s->arena, "%" PRId64 ".parquet", i), "{}", NULL);
+        if (i == 0) {
+            hand_commit(s, "t", 0, V2_PROTOCOL, hand_metadata(s, HAND_FIELD("v", "long"), "", ""), add, NULL);
+        } else {
+            hand_commit(s, "t", i, add, NULL);
+        }
+    }
+}
+
+/* Sidecars of version 3: two.parquet has the files 0 and 1, rest.parquet 2 and 3. */
+static void make_sidecar(struct session_fixture *s, const char *name, int64_t first, int64_t last)
+{
+    (void)mkdir(sl_arena_printf(&s->arena, "%s/t/_delta_log/_sidecars", s->dir), 0777); /* may be there */
+    hand_parquet(
+        s, log_file(s, sl_arena_printf(&s->arena, "_sidecars/%s", name)),
+        sl_arena_printf(&s->arena,
+                        "SELECT {'path': i::VARCHAR || '.parquet', 'partitionValues': " NO_MAP
+                        ", 'size': 1000::BIGINT, 'modificationTime': 1::BIGINT, 'dataChange': false} AS \"add\", "
+                        "NULL::STRUCT(path VARCHAR, deletionTimestamp BIGINT, dataChange BOOLEAN) AS remove "
+                        "FROM range(%" PRId64 ", %" PRId64 ") r(i)",
+                        first, last + 1));
+}
+
+static int64_t size_of(struct session_fixture *s, const char *name)
+{
+    struct stat found;
+    assert_int_equal(stat(sl_arena_printf(&s->arena, "%s/t/_delta_log/%s", s->dir, name), &found), 0);
+    return (int64_t)found.st_size;
+}
+
+static const char *sidecar(struct session_fixture *s, const char *name)
+{
+    return sl_arena_printf(&s->arena,
+                           "{\"sidecar\":{\"path\":\"%s\",\"sizeInBytes\":%" PRId64 ",\"modificationTime\":1}}", name,
+                           size_of(s, sl_arena_printf(&s->arena, "_sidecars/%s", name)));
+}
+
+static void put_top_json(struct session_fixture *s, const char *more)
+{
+    hand_put(s, log_file(s, "00000000000000000003.checkpoint." UUID ".json"),
+             sl_arena_printf(&s->arena, "%s\n%s\n{\"checkpointMetadata\":{\"version\":3}}\n%s\n", V2_PROTOCOL,
+                             hand_metadata(s, HAND_FIELD("v", "long"), "", ""), more));
+}
+
+/* A top file in Parquet under one of its two names. */
+static void put_top_parquet(struct session_fixture *s, const char *name)
+{
+    hand_parquet(
+        s, log_file(s, name),
+        sl_arena_printf(
+            &s->arena,
+            "SELECT {'minReaderVersion': 3::INT, 'minWriterVersion': 7::INT, 'readerFeatures': ['v2Checkpoint'], "
+            "'writerFeatures': ['v2Checkpoint']} AS protocol UNION ALL BY NAME SELECT {'id': 'm', 'format': {'provider': "
+            "'parquet', 'options': " NO_MAP "}, 'schemaString': '" SCHEMA "', 'partitionColumns': []::VARCHAR[], "
+            "'configuration': " NO_MAP
+            ", 'createdTime': 1::BIGINT} AS \"metaData\" UNION ALL BY NAME SELECT {'version': "
+            "3::BIGINT} AS \"checkpointMetadata\" UNION ALL BY NAME SELECT {'path': p, 'sizeInBytes': b::BIGINT, "
+            "'modificationTime': 1::BIGINT} AS sidecar FROM (VALUES ('two.parquet', %" PRId64
+            "), ('rest.parquet', %" PRId64 ")) t(p, b)",
+            size_of(s, "_sidecars/two.parquet"), size_of(s, "_sidecars/rest.parquet")));
+}
+
+static void drop_commits(struct session_fixture *s, int64_t last)
+{
+    for (int64_t i = 0; i <= last; i++) {
+        hand_remove(s, log_file(s, sl_arena_printf(&s->arena, "%020" PRId64 ".json", i)));
+    }
+}
+
+static void expect_whole(struct session_fixture *s)
+{
+    session_expect_rows(s, "SELECT count(*), sum(v)::BIGINT FROM t", "5|10\n");
+}
+
+static void make_sidecars(struct session_fixture *s)
+{
+    make_sidecar(s, "two.parquet", 0, 1);
+    make_sidecar(s, "rest.parquet", 2, 3);
+}
+
+static void sidecars_are_read_under_every_name_of_a_top_file(void **state)
+{
+    struct session_fixture *s = *state;
+    make_commits(s);
+    make_sidecars(s);
+    drop_commits(s, 2);
+    put_top_json(s, sl_arena_printf(&s->arena, "%s\n%s", sidecar(s, "two.parquet"), sidecar(s, "rest.parquet")));
+    expect_whole(s);
+    hand_remove(s, log_file(s, "00000000000000000003.checkpoint." UUID ".json"));
+    put_top_parquet(s, "00000000000000000003.checkpoint." UUID ".parquet");
+    expect_whole(s);
+    hand_remove(s, log_file(s, "00000000000000000003.checkpoint." UUID ".parquet"));
+    put_top_parquet(s, "00000000000000000003.checkpoint.parquet");
+    expect_whole(s);
+    session_expect_rows(s, "SELECT count(*) FROM t VERSION AS OF 3", "4\n");
+}
+
+/* The footer of a sidecar is only looked at when the files are wanted. */
+static void a_sidecar_that_is_torn_is_gone_around(void **state)
+{
+    struct session_fixture *s = *state;
+    make_commits(s);
+    make_sidecars(s);
+    hand_put(s, log_file(s, "_sidecars/torn.parquet"), "PAR1 and no more");
+    put_top_json(s, sl_arena_printf(&s->arena, "%s\n%s", sidecar(s, "two.parquet"), sidecar(s, "torn.parquet")));
+    expect_whole(s);
+    put_top_parquet(s, "00000000000000000003.checkpoint.parquet"); /* of the same version, and good */
+    drop_commits(s, 2);
+    expect_whole(s);
+}
+
+static void a_checkpoint_that_lost_a_sidecar_is_gone_around(void **state)
+{
+    struct session_fixture *s = *state;
+    make_commits(s);
+    make_sidecars(s);
+    put_top_json(s, sl_arena_printf(&s->arena, "%s\n%s", sidecar(s, "two.parquet"), sidecar(s, "rest.parquet")));
+    hand_remove(s, log_file(s, "_sidecars/rest.parquet"));
+    expect_whole(s);
+    drop_commits(s, 2);
+    session_expect_fault(s, "SELECT count(*) FROM t", SILT_ENOTFOUND, "DELTA_LOG_FILE_NOT_FOUND", -1);
+}
+
+/* By the checksum the table has a column w, and four files. */
+static void a_version_checksum_that_lies_does_not_change_rows(void **state)
+{
+    struct session_fixture *s = *state;
+    make_commits(s);
+    make_sidecars(s);
+    put_top_json(s, sl_arena_printf(&s->arena, "%s\n%s", sidecar(s, "two.parquet"), sidecar(s, "rest.parquet")));
+    hand_put(
+        s, log_file(s, "00000000000000000004.crc"),
+        "{\"numFiles\":4,\"tableSizeBytes\":4000,\"numMetadata\":1,\"numProtocol\":1,\"setTransactions\":[],"
+        "\"domainMetadata\":[],\"metadata\":{\"id\":\"m\",\"format\":{\"provider\":\"parquet\"},\"schemaString\":"
+        "\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[{\\\"name\\\":\\\"w\\\",\\\"type\\\":\\\"long\\\",\\\"nullable\\\":"
+        "true,\\\"metadata\\\":{}}]}\",\"partitionColumns\":[],\"configuration\":{}},\"protocol\":{\"minReaderVersion\":3,"
+        "\"minWriterVersion\":7,\"readerFeatures\":[\"v2Checkpoint\"],\"writerFeatures\":[\"v2Checkpoint\"]}}");
+    expect_whole(s);
+    expect_whole(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SESSION_TEST(sidecars_are_read_under_every_name_of_a_top_file),
+        SESSION_TEST(a_sidecar_that_is_torn_is_gone_around),
+        SESSION_TEST(a_checkpoint_that_lost_a_sidecar_is_gone_around),
+        SESSION_TEST(a_version_checksum_that_lies_does_not_change_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
