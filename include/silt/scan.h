@@ -21,7 +21,10 @@ extern "C" {
 typedef struct silt_scan_builder silt_scan_builder;
 typedef struct silt_scan silt_scan;
 
-/* A builder that holds the snapshot. Free it with silt_scan_builder_free. */
+/*
+ * A builder that holds the snapshot. Free it with silt_scan_builder_free. A snapshot that was opened through a version checksum is compared
+ * with its log here, which may read a checkpoint; should the two differ, the scan is of the same version as the log has it.
+ */
 SILT_API SILT_NODISCARD silt_status silt_scan_builder_new(silt_snapshot *snapshot, silt_scan_builder **out,
                                                           silt_error *err);
 SILT_API void silt_scan_builder_free(silt_scan_builder *builder); /* NULL is legal */
