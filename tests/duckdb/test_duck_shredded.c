@@ -32,7 +32,11 @@ static struct pq_column group(const char *name, enum pq_repetition repetition, c
 static void check(struct session_fixture *s, const struct pq_column *members, size_t n, int64_t n_rows,
                   const char *expected)
 {
-    const struct pq_column column = group("v", PQ_OPTIONAL, members, n);
+    struct pq_column column = group("v", PQ_OPTIONAL, members, n);
+    column.logical = PQ_VARIANT;
+    variant_table(s, HAND_FIELD("v", "variant"), &column, 1, n_rows);
+    variant_query(s, "SELECT v FROM t", expected);
+    column.logical = PQ_NO_LOGICAL;
     variant_table(s, HAND_FIELD("v", "variant"), &column, 1, n_rows);
     variant_query(s, "SELECT v FROM t", expected);
 }
@@ -40,7 +44,8 @@ static void check(struct session_fixture *s, const struct pq_column *members, si
 static void check_refused(struct session_fixture *s, const struct pq_column *members, size_t n, int64_t n_rows,
                           const char *words)
 {
-    const struct pq_column column = group("v", PQ_OPTIONAL, members, n);
+    struct pq_column column = group("v", PQ_OPTIONAL, members, n);
+    column.logical = PQ_VARIANT;
     variant_table(s, HAND_FIELD("v", "variant"), &column, 1, n_rows);
     assert_int_not_equal(session_try(s, "SELECT v FROM t"), SILT_OK);
     if (strstr(s->err.message, words) == NULL) {

@@ -23,7 +23,7 @@ static struct pq_column bytes(const char *name, enum pq_repetition repetition, c
 }
 
 /* Rows: values[i], a variant without names; one whose ptr is NULL is no variant. */
-static void make_variants(struct session_fixture *s, const struct sl_str *values, size_t n)
+static void make_variants(struct session_fixture *s, const struct sl_str *values, size_t n, enum pq_logical annotation)
 {
     struct pq_level levels[32] = {{0, 0}};
     struct sl_str kept[32];
@@ -40,8 +40,12 @@ static void make_variants(struct session_fixture *s, const struct sl_str *values
     /* Spark puts the value first. */
     const struct pq_column members[] = {bytes("value", PQ_REQUIRED, kept, n_kept, levels, n),
                                         bytes("metadata", PQ_REQUIRED, metadata, n_kept, levels, n)};
-    const struct pq_column column = {
-        .name = "v", .type = PQ_GROUP, .repetition = PQ_OPTIONAL, .children = members, .n_children = 2};
+    const struct pq_column column = {.name = "v",
+                                     .type = PQ_GROUP,
+                                     .repetition = PQ_OPTIONAL,
+                                     .logical = annotation,
+                                     .children = members,
+                                     .n_children = 2};
     variant_table(s, VARIANT_FIELD("v"), &column, 1, (int64_t)n);
 }
 
@@ -68,18 +72,23 @@ static void check_scan(struct session_fixture *s, const char *expected)
     silt_table_unref(table);
 }
 
+/* Newer writers say that a group is a variant, older ones do not. */
+static const enum pq_logical ANNOTATIONS[] = {PQ_NO_LOGICAL, PQ_VARIANT};
+
 static void no_variant_and_a_null_variant_are_two_things(void **state)
 {
     struct session_fixture *s = *state;
     const struct sl_str values[] = {BYTES(0x00), {NULL, 0}, BYTES(0x0C, 5)};
-    make_variants(s, values, N_OF(values));
-    variant_query(s, "SELECT v FROM t", "null\nNULL\n5\n");
-    check_scan(s, "null\nNULL\n5\n");
-    session_expect_rows(s, "SELECT v IS NULL, v::VARCHAR FROM t", "false|NULL\ntrue|NULL\nfalse|5\n");
-    session_expect_rows(s, "SELECT count(v), count(*) FROM t", "2|3\n");
-    session_expect_rows(s, "SELECT count(*) FROM t WHERE v IS NOT NULL", "2\n");
-    variant_query(s, "SELECT v FROM t WHERE v IS NULL", "NULL\n");
-    variant_query(s, "SELECT v, 1 FROM (SELECT v FROM t ORDER BY v::VARCHAR NULLS LAST LIMIT 1) AS x;", "5\n");
+    for (size_t i = 0; i < N_OF(ANNOTATIONS); i++) {
+        make_variants(s, values, N_OF(values), ANNOTATIONS[i]);
+        variant_query(s, "SELECT v FROM t", "null\nNULL\n5\n");
+        check_scan(s, "null\nNULL\n5\n");
+        session_expect_rows(s, "SELECT v IS NULL, v::VARCHAR FROM t", "false|NULL\ntrue|NULL\nfalse|5\n");
+        session_expect_rows(s, "SELECT count(v), count(*) FROM t", "2|3\n");
+        session_expect_rows(s, "SELECT count(*) FROM t WHERE v IS NOT NULL", "2\n");
+        variant_query(s, "SELECT v FROM t WHERE v IS NULL", "NULL\n");
+        variant_query(s, "SELECT v, 1 FROM (SELECT v FROM t ORDER BY v::VARCHAR NULLS LAST LIMIT 1) AS x;", "5\n");
+    }
 }
 
 static void every_kind_of_value_comes_through(void **state)
@@ -106,9 +115,11 @@ static void every_kind_of_value_comes_through(void **state)
                              "\"1969-12-31\"\n\"1969-12-31T23:59:59.999999Z\"\n\"1970-01-01T00:00:00.5\"\n\"/wA=\"\n"
                              "\"ab\"\n\"00010203-0405-0607-0809-0a0b0c0d0e0f\"\n[null,7]\n{}\n"
                              "\"1970-01-01T00:00:00.000001Z\"\n";
-    make_variants(s, values, N_OF(values));
-    variant_query(s, "SELECT v FROM t", rows);
-    check_scan(s, rows);
+    for (size_t i = 0; i < N_OF(ANNOTATIONS); i++) {
+        make_variants(s, values, N_OF(values), ANNOTATIONS[i]);
+        variant_query(s, "SELECT v FROM t", rows);
+        check_scan(s, rows);
+    }
 }
 
 static void operators_work_on_variants(void **state)
@@ -127,41 +138,108 @@ static void operators_work_on_variants(void **state)
     variant_query(s, "SELECT v.b FROM t WHERE v.a::INT = 5", "[true]\n");
 }
 
-static void variants_are_read_wherever_they_are_nested(void **state)
+static void check_nested(struct session_fixture *s, enum pq_logical annotation)
 {
-    struct session_fixture *s = *state;
     /* [5, null variant, no variant], null */
     const struct pq_level levels[] = {{0, 3}, {1, 3}, {1, 2}, {0, 0}};
     const struct sl_str metadata[] = {NO_NAMES, NO_NAMES};
     const struct sl_str values[] = {BYTES(0x0C, 5), BYTES(0x00)};
     const struct pq_column members[] = {bytes("metadata", PQ_REQUIRED, metadata, 2, levels, N_OF(levels)),
                                         bytes("value", PQ_REQUIRED, values, 2, levels, N_OF(levels))};
-    const struct pq_column element = {
-        .name = "element", .type = PQ_GROUP, .repetition = PQ_OPTIONAL, .children = members, .n_children = 2};
+    const struct pq_column element = {.name = "element",
+                                      .type = PQ_GROUP,
+                                      .repetition = PQ_OPTIONAL,
+                                      .logical = annotation,
+                                      .children = members,
+                                      .n_children = 2};
     const struct pq_column list = {
         .name = "list", .type = PQ_GROUP, .repetition = PQ_REPEATED, .children = &element, .n_children = 1};
-    const struct pq_column column = {.name = "l",
-                                     .type = PQ_GROUP,
-                                     .repetition = PQ_OPTIONAL,
-                                     .converted = PQ_LIST,
-                                     .children = &list,
-                                     .n_children = 1};
+    const int32_t numbers[] = {10, 20};
+    const struct pq_column columns[] = {{.name = "i", .type = PQ_INT32, .values = numbers, .n_values = 2},
+                                        {.name = "l",
+                                         .type = PQ_GROUP,
+                                         .repetition = PQ_OPTIONAL,
+                                         .converted = PQ_LIST,
+                                         .children = &list,
+                                         .n_children = 1}};
     variant_table(s,
                   "{\"name\":\"l\",\"type\":{\"type\":\"array\",\"elementType\":\"variant\",\"containsNull\":true},"
-                  "\"nullable\":true,\"metadata\":{}}",
-                  &column, 1, 2);
+                  "\"nullable\":true,\"metadata\":{}}," HAND_FIELD("i", "long"),
+                  columns, 2, 2);
     variant_query(s, "SELECT unnest(l) FROM t", "5\nnull\nNULL\n");
-    session_expect_rows(s, "SELECT len(l), l[2] IS NULL, l[3] IS NULL FROM t", "3|false|true\nNULL|true|true\n");
+    session_expect_rows(s, "SELECT len(l), l[2] IS NULL, l[3] IS NULL, i FROM t",
+                        "3|false|true|10\nNULL|true|true|20\n");
     session_expect_rows(s, "SELECT l FROM t", "<+l>\nNULL\n");
     variant_query(s, "SELECT m['k'] FROM (SELECT MAP {'k': l[1]} AS m FROM t)", "5\nNULL\n");
+    session_expect_rows(s, "SELECT i, l IS NULL FROM t WHERE i = 20", "20|true\n");
+}
+
+static void variants_are_read_wherever_they_are_nested(void **state)
+{
+    struct session_fixture *s = *state;
+    for (size_t i = 0; i < N_OF(ANNOTATIONS); i++) {
+        check_nested(s, ANNOTATIONS[i]);
+    }
+}
+
+/* Several files, some annotated, some not; more rows than a chunk; filters that leave gaps. */
+static void rows_of_many_files_stay_together(void **state)
+{
+    enum {
+        N_ROWS = 5000,
+        N_FILES = 3
+    };
+    struct session_fixture *s = *state;
+    static struct sl_str metadata[N_ROWS];
+    static struct sl_str values[N_ROWS];
+    static unsigned char text[N_ROWS][5];
+    static int32_t numbers[N_ROWS];
+    static struct pq_level levels[N_ROWS];
+    hand_commit(s, "t", 0,
+                "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"variantType\"],"
+                "\"writerFeatures\":[\"variantType\"]}}",
+                hand_metadata(s, HAND_FIELD("i", "integer") "," VARIANT_FIELD("v"), "", ""), NULL);
+    for (size_t file = 0; file < N_FILES; file++) {
+        for (size_t i = 0; i < N_ROWS; i++) {
+            numbers[i] = (int32_t)(file * N_ROWS + i);
+            text[i][0] = 0x14;
+            for (size_t j = 0; j < 4; j++) {
+                text[i][j + 1] = (unsigned char)(numbers[i] >> (8 * j) & 0xFF);
+            }
+            metadata[i] = NO_NAMES;
+            values[i] = sl_str_make((const char *)text[i], 5);
+            levels[i].definition = 1;
+        }
+        const struct pq_column members[] = {bytes("value", PQ_REQUIRED, values, N_ROWS, levels, N_ROWS),
+                                            bytes("metadata", PQ_REQUIRED, metadata, N_ROWS, levels, N_ROWS)};
+        const struct pq_column columns[] = {{.name = "v",
+                                             .type = PQ_GROUP,
+                                             .repetition = PQ_OPTIONAL,
+                                             .logical = file == 1 ? PQ_NO_LOGICAL : PQ_VARIANT,
+                                             .children = members,
+                                             .n_children = 2},
+                                            {.name = "i", .type = PQ_INT32, .values = numbers, .n_values = N_ROWS}};
+        const char *name = sl_arena_printf(&s->arena, "f%zu.parquet", file);
+        pq_write(sl_arena_printf(&s->arena, "%s/t/%s", s->dir, name), columns, 2, N_ROWS, NULL);
+        hand_commit(s, "t", (int64_t)file + 1, hand_add(s, name, "{}", NULL), NULL);
+    }
+    session_expect_rows(s, "SELECT count(*), sum(i), count(*) FILTER (v::INT <> i) FROM t", "15000|112492500|0\n");
+    session_expect_rows(s, "SELECT count(*), min(v::INT), max(v::INT), bool_and(v::INT = i) FROM t WHERE i % 7 = 3",
+                        "2143|3|14997|true\n");
+    session_expect_rows(s, "SELECT i, v::INT FROM t WHERE i IN (14999, 1, 7777) ORDER BY i",
+                        "1|1\n7777|7777\n14999|14999\n");
+    session_expect_rows(s, "SELECT i, v::INT FROM t ORDER BY i DESC LIMIT 2", "14999|14999\n14998|14998\n");
+    session_expect_rows(s, "SELECT count(*) FROM t AS a JOIN t AS b ON a.v::INT = b.i", "15000\n");
 }
 
 static void check_refused(struct session_fixture *s, struct sl_str value, const char *words)
 {
-    make_variants(s, &value, 1);
-    assert_int_not_equal(session_try(s, "SELECT v FROM t"), SILT_OK);
-    if (strstr(s->err.message, words) == NULL) {
-        fail_msg("%s", s->err.message);
+    for (size_t i = 0; i < N_OF(ANNOTATIONS); i++) {
+        make_variants(s, &value, 1, ANNOTATIONS[i]);
+        assert_int_not_equal(session_try(s, "SELECT v FROM t"), SILT_OK);
+        if (strstr(s->err.message, words) == NULL) {
+            fail_msg("%s", s->err.message);
+        }
     }
 }
 
@@ -227,6 +305,7 @@ int main(void)
         SESSION_TEST(every_kind_of_value_comes_through),
         SESSION_TEST(operators_work_on_variants),
         SESSION_TEST(variants_are_read_wherever_they_are_nested),
+        SESSION_TEST(rows_of_many_files_stay_together),
         SESSION_TEST(bytes_that_are_no_variant_are_refused),
         SESSION_TEST(deep_nesting_is_refused),
         SESSION_TEST(a_group_without_metadata_is_no_variant),

@@ -9,6 +9,7 @@
  *   scans                duck_scan.c   a plan as SQL, in steps (duck_scan.h): duck_group.c, duck_meta.c, duck_branch.c; duck_part.c:
  *                        values of files; duck_live.c: deletion vectors; duck_table.c: schema maps
  *                        duck_footer.h with its files: what is in Parquet files, and how it is read
+ *                        duck_variant.h: variants; duck_aside.h: columns that DuckDB would read wrongly
  *   handlers             duck_read.c (and duck_sparse.c), duck_filter.c (rows in by duck_rows.c), duck_write.c
  *   a write              duck_write.c  the course of it; duck_cast.c: store assignment; duck_copy.c, duck_split.c, duck_stats.c,
  *                        duck_publish.c: its steps (duck_write.h); duck_text.c: partition values as the log spells them
@@ -49,6 +50,8 @@ struct sl_duck_setting {
 };
 
 struct sl_duck_live;
+struct sl_aside_type;
+struct sl_duck_aside;
 struct sl_duck_parts;
 struct sl_duck_rows_source;
 struct sl_duck_watch;
@@ -85,6 +88,8 @@ struct sl_dataplane {
     struct sl_duck_parts *parts;                     /* guarded by lock */
     struct sl_duck_live *live;                       /* guarded by lock */
     uint64_t decimals[SL_DECIMAL_MAX_PRECISION + 1]; /* guarded by lock; bit s of [p]: decimal(p,s) has its function */
+    struct sl_duck_aside *asides;                    /* guarded by lock */
+    struct sl_aside_type *aside_types;               /* guarded by lock; in arena */
     struct sl_duck_rows_source *rows;                /* guarded by lock */
     struct sl_duck_texts *texts;                     /* guarded by lock */
     uint64_t next_id;                                /* guarded by lock */
@@ -272,6 +277,8 @@ silt_status sl_duck_parts_put(struct sl_duck_conn *conn, struct sl_buf *sql, con
                               size_t column, const struct silt_type *type, silt_error *err);
 /* Registers the functions in a database that was just opened. */
 bool sl_duck_parts_register(struct sl_dataplane *dp, duckdb_connection handle);
+/* While a function is bound: the text of an argument, "id:column". False if it is no constant of that form. */
+bool sl_duck_bind_handle(duckdb_bind_info info, size_t index, uint64_t *id, uint64_t *column);
 
 /* ---- duck_live*.c: rows that deletion vectors leave, as a filter of a scan ---- */
 

@@ -11,6 +11,7 @@
 #include "duck_scan.h"
 
 #include "base/error.h"
+#include "duck_aside.h"
 
 struct sl_str sl_scan_value(const struct sl_scan_group *group, size_t stored)
 {
@@ -50,13 +51,17 @@ static void put_source(const struct sl_scan_work *work, struct sl_buf *sql, cons
     }
     put_row_count(sql, work->plan.files + span->first, span->n);
     sl_buf_put_c(sql, ", schema = map{");
+    bool any = false;
     for (size_t i = 0; i < work->n_stored; i++) {
         const struct sl_duck_reading *reading = &span->group->readings[i];
-        sl_buf_put_c(sql, i > 0 ? ", " : "");
-        sl_duck_put_text(sql, reading->stored);
-        sl_duck_put_map_entry(sql, work->columns[i].alias, reading->declared);
+        if (!reading->aside) {
+            sl_buf_put_c(sql, any ? ", " : "");
+            sl_duck_put_text(sql, reading->stored);
+            sl_duck_put_map_entry(sql, work->columns[i].alias, reading->declared);
+            any = true;
+        }
     }
-    if (work->n_stored == 0) {
+    if (!any) {
         /* The map must not be empty. This column is in no file and is never asked for. */
         sl_duck_put_no_column(sql);
     }
@@ -86,6 +91,38 @@ static silt_status put_columns(struct sl_scan_work *work, struct sl_buf *sql, co
     return SILT_OK;
 }
 
+static bool reads_aside(const struct sl_scan_work *work, const struct sl_scan_group *group)
+{
+    bool any = false;
+    for (size_t i = 0; i < work->n_stored; i++) {
+        any = any || group->readings[i].aside;
+    }
+    return any;
+}
+
+/* The columns that are read aside, each after a comma. */
+static silt_status put_aside(struct sl_scan_work *work, struct sl_buf *sql, const struct span *span, silt_error *err)
+{
+    for (size_t i = 0; i < work->n_stored; i++) {
+        const struct sl_duck_reading *reading = &span->group->readings[i];
+        if (!reading->aside) {
+            continue;
+        }
+        if (work->aside == NULL) {
+            SL_TRY(sl_aside_new(work->conn->dp, work->files, &work->aside, err));
+        }
+        const struct sl_aside_column column = {.stored = reading->stored,
+                                               .declared = reading->declared,
+                                               .first_leaf = reading->first_leaf,
+                                               .n_leaves = reading->n_leaves};
+        sl_buf_put_c(sql, ", ");
+        SL_TRY(sl_aside_put(work->conn, sql, work->aside, &column, span->first, err));
+        sl_buf_put_c(sql, " AS ");
+        sl_duck_put_ident(sql, work->columns[i].alias);
+    }
+    return SILT_OK;
+}
+
 /*
  * One SELECT. file_index counts the files of its own read_parquet; where these are not the scan's first ones, it is hidden by a column
  * that counts those of the scan. Filters on functions of it are pushed down all the same.
@@ -94,12 +131,15 @@ static silt_status put_branch(struct sl_scan_work *work, struct sl_buf *sql, con
 {
     SL_TRY(put_columns(work, sql, span->group, err));
     sl_buf_put_c(sql, " FROM ");
-    if (span->first > 0) {
-        sl_buf_printf(sql, "(SELECT *, file_index + %zu::UBIGINT AS file_index, file_row_number FROM ", span->first);
+    const bool wrapped = span->first > 0 || reads_aside(work, span->group);
+    if (wrapped) {
+        sl_buf_printf(sql, "(SELECT *, file_index + %zu::UBIGINT AS file_index, file_row_number", span->first);
+        SL_TRY(put_aside(work, sql, span, err));
+        sl_buf_put_c(sql, " FROM ");
     }
     put_source(work, sql, span);
     sl_duck_live_put(sql, work->live, span->first, span->n);
-    sl_buf_put_c(sql, span->first > 0 ? ")" : "");
+    sl_buf_put_c(sql, wrapped ? ")" : "");
     return SILT_OK;
 }
 

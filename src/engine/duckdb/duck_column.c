@@ -92,6 +92,7 @@ static void gather(struct sl_duck_part *part, const struct sl_duck_part *below)
 {
     part->renames = part->renames || below->renames;
     part->converts = part->converts || below->converts;
+    part->aside = part->aside || below->aside;
     part->exact = part->exact && below->exact;
 }
 
@@ -100,6 +101,7 @@ static silt_status read_leaf(const struct builder *b, const struct sl_footer_nod
 {
     SL_TRY(sl_footer_read_leaf(b->arena, b->footer, node, type.physical, &out->leaf, b->err));
     out->converts = out->leaf.before != NULL || out->leaf.after != NULL;
+    out->aside = out->leaf.aside;
     return SILT_OK;
 }
 
@@ -250,6 +252,15 @@ static silt_status read_absent(const struct builder *b, const struct sl_duck_col
     return keep_type(b, &part, "NULL::", &out->direct);
 }
 
+static uint32_t count_leaves(const struct sl_footer_node *node, const struct sl_footer_node *end)
+{
+    uint32_t n = 0;
+    for (; node < end; node++) {
+        n += node->n_children == 0 ? 1 : 0;
+    }
+    return n;
+}
+
 silt_status sl_duck_column_read(struct sl_arena *arena, const struct sl_footer *footer,
                                 const struct sl_duck_column *column, struct sl_duck_reading *out, silt_error *err)
 {
@@ -266,5 +277,11 @@ silt_status sl_duck_column_read(struct sl_arena *arena, const struct sl_footer *
     SL_TRY(keep_type(&b, &part, "", &out->declared));
     SL_TRY(keep_value(&b, &part, column->alias, &out->mapped));
     out->same = part.exact && !part.renames && !part.converts;
+    if (part.aside) {
+        out->aside = true;
+        out->first_leaf = count_leaves(root + 1, node);
+        out->n_leaves = count_leaves(node, node + node->n_nodes);
+        return SILT_OK;
+    }
     return part.exact ? keep_value(&b, &part, out->stored, &out->direct) : SILT_OK;
 }

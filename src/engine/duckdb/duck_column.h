@@ -18,6 +18,7 @@ struct sl_duck_part {
     bool bare;     /* a list: see struct sl_footer_list */
     bool renames;  /* a name differs in the subtree */
     bool converts; /* a value is changed in the subtree, or a struct put around it */
+    bool aside;    /* the column must be read aside because of a part of the subtree */
     bool exact;    /* as it is asked for it is what the files hold: no cast, nothing missing or left out */
 };
 

@@ -123,6 +123,7 @@ struct sl_footer_leaf {
     const char *before;
     const char *between; /* NULL, or the value stands a second time behind it */
     const char *after;
+    bool aside; /* DuckDB does not give it as declared: the column is read aside, see duck_aside.h */
 };
 /*
  * Asked of every leaf and every variant, and of lists and maps that are laid out in a way that sl_footer_list and sl_footer_map do not
@@ -174,6 +175,9 @@ struct sl_duck_reading {
     struct sl_str mapped;   /* SQL of the table's value over the alias of a schema map */
     struct sl_str direct;   /* the same over the files' own columns; absent: only a schema map makes it right */
     bool found;             /* the files have it */
+    bool aside; /* no schema map gives it: it is read aside, from these leaves, counted in the order of the schema */
+    uint32_t first_leaf;
+    uint32_t n_leaves;
     bool same; /* `direct` is the column as it is stored */
 };
 /* Pure but for the arena. */

@@ -109,9 +109,11 @@ static uint32_t readable_as(silt_type_kind kind)
     case SILT_TYPE_STRING: return BIT(HOLDS_TEXT) | BIT(HOLDS_BYTES);
     case SILT_TYPE_BINARY: return BIT(HOLDS_BYTES) | BIT(HOLDS_FIXED) | BIT(HOLDS_UUID) | BIT(HOLDS_TEXT);
     case SILT_TYPE_DATE: return BIT(HOLDS_DATE) | BIT(HOLDS_INT32);
-    case SILT_TYPE_TIMESTAMP: return BIT(HOLDS_INSTANT) | BIT(HOLDS_WALL) | BIT(HOLDS_WALL_NS) | BIT(HOLDS_INT96);
+    case SILT_TYPE_TIMESTAMP:
+        return BIT(HOLDS_INSTANT) | BIT(HOLDS_INSTANT_NS) | BIT(HOLDS_WALL) | BIT(HOLDS_WALL_NS) | BIT(HOLDS_INT96);
     case SILT_TYPE_TIMESTAMP_NTZ:
-        return BIT(HOLDS_WALL) | BIT(HOLDS_WALL_NS) | BIT(HOLDS_INSTANT) | BIT(HOLDS_INT96) | BIT(HOLDS_DATE);
+        return BIT(HOLDS_WALL) | BIT(HOLDS_WALL_NS) | BIT(HOLDS_INSTANT) | BIT(HOLDS_INSTANT_NS) | BIT(HOLDS_INT96) |
+               BIT(HOLDS_DATE);
     default: return 0;
     }
 }
@@ -165,6 +167,11 @@ bool sl_leaf_fits(const struct sl_footer_node *leaf, const struct silt_type *wan
 
 /* ---- how it is read ---- */
 
+static struct sl_footer_leaf around(const char *declared, const char *before, const char *after)
+{
+    return (struct sl_footer_leaf){.declared = declared, .before = before, .after = after};
+}
+
 /* Spark says which version wrote a file since 2.4.4; what says nothing is taken to be in the calendar of today, as Spark does by default. */
 static bool is_before(struct sl_str version, const char *first)
 {
@@ -202,16 +209,17 @@ static silt_status read_instant(struct sl_arena *arena, const struct sl_footer_f
     const bool julian = held == HOLDS_INT96 ? int96_is_julian(facts) : dates_are_julian(facts);
     if (held == HOLDS_INSTANT) {
         if (julian) {
-            *out = (struct sl_footer_leaf){"TIMESTAMP WITH TIME ZONE", "silt_rebase_instant(", NULL, NULL};
+            *out = around("TIMESTAMP WITH TIME ZONE", "silt_rebase_instant(", NULL);
             return put_zone(arena, facts, &out->after, err);
         }
         return SILT_OK;
     }
-    if (held == HOLDS_WALL_NS) {
-        *out = (struct sl_footer_leaf){"TIMESTAMP_NS", "silt_instant(silt_whole_us(", NULL, "))"};
+    if (held == HOLDS_WALL_NS || held == HOLDS_INSTANT_NS) {
+        *out = around("TIMESTAMP_NS", "silt_instant(silt_whole_us(", "))");
+        out->aside = held == HOLDS_INSTANT_NS;
         return SILT_OK;
     }
-    *out = (struct sl_footer_leaf){"TIMESTAMP", "silt_instant(", NULL, ")"};
+    *out = around("TIMESTAMP", "silt_instant(", ")");
     if (julian) {
         out->before = "silt_rebase_wall(";
         return put_zone(arena, facts, &out->after, err);
@@ -223,24 +231,23 @@ static silt_status read_instant(struct sl_arena *arena, const struct sl_footer_f
 static void read_wall(const struct sl_footer_facts *facts, enum held held, struct sl_footer_leaf *out)
 {
     if (held == HOLDS_INSTANT) {
-        *out = (struct sl_footer_leaf){"TIMESTAMP WITH TIME ZONE", "silt_wall(", NULL, ")"};
-    } else if (held == HOLDS_WALL_NS) {
-        *out = (struct sl_footer_leaf){"TIMESTAMP_NS", "silt_whole_us(", NULL, ")"};
+        *out = around("TIMESTAMP WITH TIME ZONE", "silt_wall(", ")");
+    } else if (held == HOLDS_WALL_NS || held == HOLDS_INSTANT_NS) {
+        *out = around("TIMESTAMP_NS", "silt_whole_us(", ")");
+        out->aside = held == HOLDS_INSTANT_NS;
     } else if (held == HOLDS_DATE) {
-        *out = dates_are_julian(facts)
-                   ? (struct sl_footer_leaf){"DATE", "CAST(silt_rebase_date(", NULL, ") AS TIMESTAMP)"}
-                   : (struct sl_footer_leaf){"DATE", "CAST(", NULL, " AS TIMESTAMP)"}; /* see read_widened */
+        *out = dates_are_julian(facts) ? around("DATE", "CAST(silt_rebase_date(", ") AS TIMESTAMP)")
+                                       : around("DATE", "CAST(", " AS TIMESTAMP)"); /* see read_widened */
     }
 }
 
 static void read_date(const struct sl_footer_facts *facts, enum held held, struct sl_footer_leaf *out)
 {
     if (held == HOLDS_DATE && dates_are_julian(facts)) {
-        *out = (struct sl_footer_leaf){"DATE", "silt_rebase_date(", NULL, ")"};
+        *out = around("DATE", "silt_rebase_date(", ")");
     } else if (held == HOLDS_INT32) {
-        *out = dates_are_julian(facts)
-                   ? (struct sl_footer_leaf){"INTEGER", "silt_rebase_date(DATE '1970-01-01' + ", NULL, ")"}
-                   : (struct sl_footer_leaf){"INTEGER", "(DATE '1970-01-01' + ", NULL, ")"};
+        *out = dates_are_julian(facts) ? around("INTEGER", "silt_rebase_date(DATE '1970-01-01' + ", ")")
+                                       : around("INTEGER", "(DATE '1970-01-01' + ", ")");
     }
 }
 
@@ -267,7 +274,7 @@ static silt_status read_widened(struct sl_arena *arena, const struct sl_footer_n
     if (after == NULL || declared == NULL) {
         return sl_fail_nomem(err);
     }
-    *out = (struct sl_footer_leaf){declared, "CAST(", NULL, after};
+    *out = around(declared, "CAST(", after);
     return SILT_OK;
 }
 
@@ -287,17 +294,17 @@ silt_status sl_leaf_read(struct sl_arena *arena, const struct sl_footer *footer,
     case SILT_TYPE_DECIMAL: return read_widened(arena, leaf, held, wanted, out, err);
     case SILT_TYPE_STRING:
         if (held == HOLDS_BYTES) {
-            *out = (struct sl_footer_leaf){"BLOB", "decode(", NULL, ")"};
+            *out = around("BLOB", "decode(", ")");
         }
         return SILT_OK;
     case SILT_TYPE_BINARY:
         if (held == HOLDS_TEXT) {
-            *out = (struct sl_footer_leaf){"VARCHAR", "encode(", NULL, ")"};
+            *out = around("VARCHAR", "encode(", ")");
         }
         return SILT_OK;
     case SILT_TYPE_VOID:
         /* Whatever is there, the column has no values. */
-        *out = (struct sl_footer_leaf){"VARCHAR", "CASE WHEN false THEN length(", NULL, ") END"};
+        *out = around("VARCHAR", "CASE WHEN false THEN length(", ") END");
         return SILT_OK;
     default: return SILT_OK;
     }

@@ -211,12 +211,11 @@ static struct sl_duck_parts *find_parts(struct sl_dataplane *dp, uint64_t id)
     return parts;
 }
 
-/* The text of the second argument, "id:column"; false if it is no constant of that form. */
-static bool read_handle(duckdb_bind_info info, uint64_t *id, uint64_t *column)
+bool sl_duck_bind_handle(duckdb_bind_info info, size_t index, uint64_t *id, uint64_t *column)
 {
     duckdb_client_context context = NULL;
     duckdb_value value = NULL;
-    duckdb_expression argument = duckdb_scalar_function_bind_get_argument(info, 1);
+    duckdb_expression argument = duckdb_scalar_function_bind_get_argument(info, index);
     duckdb_scalar_function_get_client_context(info, &context);
     bool fine = false;
     if (duckdb_expression_is_foldable(argument)) {
@@ -242,7 +241,7 @@ static void bind_values(duckdb_bind_info info)
     struct sl_dataplane *dp = duckdb_scalar_function_bind_get_extra_info(info);
     uint64_t id = 0;
     uint64_t column = 0;
-    struct sl_duck_parts *parts = read_handle(info, &id, &column) ? find_parts(dp, id) : NULL;
+    struct sl_duck_parts *parts = sl_duck_bind_handle(info, 1, &id, &column) ? find_parts(dp, id) : NULL;
     if (parts == NULL) {
         duckdb_scalar_function_bind_set_error(info, "the scan that this query reads was closed");
         return;

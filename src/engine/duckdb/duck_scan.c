@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/arrow.h"
 #include "base/error.h"
+#include "duck_aside.h"
 #include "expr/expr.h"
 
 /* What the text of a scan refers to. */
@@ -17,6 +18,7 @@ struct sl_dataplane_scan {
     struct sl_duck_files files;
     struct sl_duck_parts *parts;
     struct sl_duck_live *live;
+    struct sl_duck_aside *aside;
 };
 
 /* A scan of no file: no rows, but columns of the right types. */
@@ -123,6 +125,7 @@ static silt_status open_scan(struct sl_dataplane *dp, const silt_call *call, con
     if (status == SILT_OK) {
         status = put_plan(&work, sql, err);
     }
+    scan->aside = work.aside;
     sl_duck_disconnect(&conn);
     sl_arena_release(&work.arena);
     if (status != SILT_OK) {
@@ -144,6 +147,7 @@ void sl_duck_scan_close(struct sl_dataplane *dp, struct sl_dataplane_scan *scan)
     if (scan == NULL) {
         return;
     }
+    sl_aside_drop(dp, scan->aside);
     sl_duck_live_drop(dp, scan->live);
     sl_duck_parts_drop(dp, scan->parts);
     sl_duck_files_close(&scan->files);

@@ -25,6 +25,7 @@ struct sl_scan_work {
     struct sl_duck_files *files;
     struct sl_duck_parts *parts; /* partition values and, after them, what _metadata says of files */
     struct sl_duck_live *live;
+    struct sl_duck_aside *aside;      /* NULL until a column needs it */
     const struct silt_field **stored; /* physical fields of the columns that are in files */
     struct sl_duck_column *columns;   /* the same with their aliases */
     size_t n_stored;

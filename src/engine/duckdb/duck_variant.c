@@ -82,6 +82,7 @@ silt_status sl_variant_read_node(struct sl_arena *arena, const struct sl_footer_
     }
     if (status == SILT_OK) {
         *out = (struct sl_footer_leaf){
+            .aside = sl_str_eq_c(node->logical, "VARIANT"),
             .declared = sl_arena_strdup(arena, sl_buf_view(&sql)),
             .before = "CASE WHEN silt_variant_is_null(",
             .between = ") THEN silt_variant_null(true) ELSE variant_bytes_to_variant(silt_variant_bytes(",
