@@ -246,7 +246,8 @@ void sl_duck_remove_dir(struct sl_dataplane *dp, const char *path);
 /* ---- duck_check.c: physical types against the wanted ones; duck_footer.c: the cache of footers ---- */
 
 struct sl_duck_check {
-    const struct silt_type *type; /* struct of physical columns */
+    const struct silt_type *type;   /* struct of physical columns */
+    const struct silt_type *titles; /* the same with the table's names, for messages; NULL: as in the files */
     bool match_by_field_id;
     bool runs_in_utc; /* the query that follows is on a connection of ours */
 };
@@ -288,7 +289,7 @@ struct sl_duck_live;
  * alive. Files are known by their places in this plan. *out is NULL for a plan without row sets, and NULL is legal below. How many rows
  * a file with a vector has is looked up in the file where the plan does not know.
  */
-silt_status sl_duck_live_new(struct sl_duck_conn *conn, const silt_call *call, const silt_scan_plan *plan,
+silt_status sl_duck_live_new(struct sl_dataplane *dp, const silt_call *call, const silt_scan_plan *plan,
                              const struct sl_duck_files *files, struct sl_duck_live **out, silt_error *err);
 void sl_duck_live_drop(struct sl_dataplane *dp, struct sl_duck_live *live);
 /*
@@ -303,12 +304,6 @@ size_t sl_duck_live_piece(const struct sl_duck_live *live, size_t first, size_t 
 void sl_duck_live_put(struct sl_buf *sql, const struct sl_duck_live *live, size_t first, size_t n);
 /* Registers the functions in a database that was just opened. */
 bool sl_duck_live_register(struct sl_dataplane *dp, duckdb_connection handle);
-
-/* ---- duck_row_count.c ---- */
-
-/* Rows of files[which[i]] as their footers tell: counts[which[i]]. SILT_ENOTFOUND for a missing file. */
-silt_status sl_duck_count_rows(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_files *files,
-                               const size_t *which, size_t n, int64_t *counts, silt_error *err);
 
 /* ---- duck_text.c: silt_partition_text(any, id): partition values as the log spells them ---- */
 

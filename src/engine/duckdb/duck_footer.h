@@ -77,6 +77,9 @@ struct sl_footers_request {
     struct sl_footer **footers; /* [file], those of `which` are filled */
 };
 silt_status sl_footers_read(const struct sl_footers_request *request, silt_error *err);
+/* Numbers of rows of files[which[i]], into counts[which[i]]. */
+silt_status sl_footers_count_rows(struct sl_dataplane *dp, const silt_call *call, const struct sl_duck_files *files,
+                                  const size_t *which, size_t n, int64_t *counts, silt_error *err);
 
 /* ---- duck_footer_parse.c ---- */
 
@@ -104,9 +107,9 @@ const struct sl_footer_node *sl_footer_find(const struct sl_footer_node *group, 
 /* ---- duck_match.c ---- */
 
 struct sl_footer_wanted {
-    const struct silt_type *type; /* struct of physical columns */
-    bool match_by_field_id;       /* at every level: sl_footer_find */
-    bool *wall_clock;             /* set if instants are wanted where the file names no zone (INT96) */
+    const struct silt_type *type;   /* struct of physical columns */
+    const struct silt_type *titles; /* the same with the table's names, for messages; NULL: as in the files */
+    bool match_by_field_id;         /* at every level: sl_footer_find */
 };
 
 /* Pure. SILT_ESCHEMA names file, column and both types. */

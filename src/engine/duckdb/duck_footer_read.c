@@ -11,6 +11,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "base/thrift.h"
 
 enum {
     TAIL = 8,           /* length and magic */
@@ -111,27 +112,30 @@ static silt_status read_footer(struct tail *tail, struct sl_str *out, silt_error
     return SILT_OK;
 }
 
+/* Opens the file at the place and reads its footer. */
+static silt_status load_footer(const struct sl_duck_files *files, size_t index, struct tail *tail, struct sl_str *out,
+                               silt_error *err)
+{
+    tail->path = files->sources[index].path;
+    silt_status status = open_tail(tail, files->local[index], err);
+    if (status == SILT_OK) {
+        status = read_footer(tail, out, err);
+    }
+    if (tail->fd >= 0) {
+        (void)close(tail->fd); /* nothing was written */
+    }
+    return status;
+}
+
 static silt_status read_file(const struct sl_footers_request *request, size_t index, struct tail *tail,
                              struct sl_arena *arena, silt_error *err)
 {
     struct sl_str bytes;
     struct sl_footer footer;
-    tail->path = request->files->sources[index].path;
-    silt_status status = open_tail(tail, request->files->local[index], err);
-    if (status == SILT_OK) {
-        status = read_footer(tail, &bytes, err);
-    }
-    if (tail->fd >= 0) {
-        (void)close(tail->fd); /* nothing was written */
-    }
-    if (status == SILT_OK) {
-        status = sl_footer_parse(arena, bytes, tail->path, &footer, err);
-    }
-    if (status == SILT_OK) {
-        request->footers[index] = sl_footer_intern(request->dp, &footer);
-        status = request->footers[index] != NULL ? SILT_OK : sl_fail_nomem(err);
-    }
-    return status;
+    SL_TRY(load_footer(request->files, index, tail, &bytes, err));
+    SL_TRY(sl_footer_parse(arena, bytes, tail->path, &footer, err));
+    request->footers[index] = sl_footer_intern(request->dp, &footer);
+    return request->footers[index] != NULL ? SILT_OK : sl_fail_nomem(err);
 }
 
 silt_status sl_footers_read(const struct sl_footers_request *request, silt_error *err)
@@ -153,5 +157,42 @@ silt_status sl_footers_read(const struct sl_footers_request *request, silt_error
     }
     sl_buf_release(&tail.bytes);
     sl_arena_release(&arena);
+    return status;
+}
+
+static silt_status count_file(const struct sl_duck_files *files, size_t index, struct tail *tail, int64_t *count,
+                              silt_error *err)
+{
+    struct sl_str bytes;
+    struct sl_thrift in;
+    struct sl_thrift_field field = {0};
+    SL_TRY(load_footer(files, index, tail, &bytes, err));
+    *count = -1;
+    sl_thrift_init(&in, bytes.ptr, bytes.len);
+    while (*count < 0 && sl_thrift_next(&in, &field)) {
+        if (field.id == 3 && field.type == SL_THRIFT_I64) { /* FileMetaData.num_rows; what is long comes after it */
+            *count = sl_thrift_int(&in);
+        } else {
+            sl_thrift_skip(&in, field.type);
+        }
+    }
+    return *count >= 0 && !in.bad ? SILT_OK : fail_file(tail, "its footer does not say how many rows it has", err);
+}
+
+silt_status sl_footers_count_rows(struct sl_dataplane *dp, const silt_call *call, const struct sl_duck_files *files,
+                                  const size_t *which, size_t n, int64_t *counts, silt_error *err)
+{
+    struct tail tail = {.fd = -1};
+    sl_buf_init(&tail.bytes, dp->env);
+    silt_status status = SILT_OK;
+    for (size_t i = 0; i < n && status == SILT_OK; i++) {
+        if (i % CHECK_CALL == 0) {
+            status = sl_call_check(dp->env, call, err);
+        }
+        if (status == SILT_OK) {
+            status = count_file(files, which[i], &tail, &counts[which[i]], err);
+        }
+    }
+    sl_buf_release(&tail.bytes);
     return status;
 }

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "duck_footer.h"
 
 void sl_live_unref(struct sl_duck_live *live)
 {
@@ -95,10 +96,10 @@ void sl_duck_live_put(struct sl_buf *sql, const struct sl_duck_live *live, size_
 /* ---- the rows of a plan ---- */
 
 /* Numbers of rows of the files with vectors; -1 for others. */
-static silt_status count_rows(struct sl_duck_conn *conn, const silt_call *call, const silt_scan_plan *plan,
+static silt_status count_rows(struct sl_dataplane *dp, const silt_call *call, const silt_scan_plan *plan,
                               const struct sl_duck_files *files, int64_t *counts, silt_error *err)
 {
-    size_t *which = sl_alloc_array(conn->dp->env, plan->n_files, sizeof(*which));
+    size_t *which = sl_alloc_array(dp->env, plan->n_files, sizeof(*which));
     if (which == NULL) {
         return sl_fail_nomem(err);
     }
@@ -110,8 +111,8 @@ static silt_status count_rows(struct sl_duck_conn *conn, const silt_call *call, 
             which[n++] = i;
         }
     }
-    const silt_status status = n > 0 ? sl_duck_count_rows(conn, call, files, which, n, counts, err) : SILT_OK;
-    sl_release(conn->dp->env, which, plan->n_files * sizeof(*which));
+    const silt_status status = n > 0 ? sl_footers_count_rows(dp, call, files, which, n, counts, err) : SILT_OK;
+    sl_release(dp->env, which, plan->n_files * sizeof(*which));
     return status;
 }
 
@@ -164,10 +165,9 @@ static struct sl_duck_live *make_live(struct sl_dataplane *dp, size_t n_files)
     return live;
 }
 
-silt_status sl_duck_live_new(struct sl_duck_conn *conn, const silt_call *call, const silt_scan_plan *plan,
+silt_status sl_duck_live_new(struct sl_dataplane *dp, const silt_call *call, const silt_scan_plan *plan,
                              const struct sl_duck_files *files, struct sl_duck_live **out, silt_error *err)
 {
-    struct sl_dataplane *dp = conn->dp;
     *out = NULL;
     if (!plan->has_row_sets || plan->n_files == 0) {
         return SILT_OK;
@@ -176,7 +176,7 @@ silt_status sl_duck_live_new(struct sl_duck_conn *conn, const silt_call *call, c
     int64_t *counts = sl_alloc_array(dp->env, plan->n_files, sizeof(*counts));
     silt_status status = live != NULL && counts != NULL ? SILT_OK : sl_fail_nomem(err);
     if (status == SILT_OK) {
-        status = count_rows(conn, call, plan, files, counts, err);
+        status = count_rows(dp, call, plan, files, counts, err);
     }
     if (status == SILT_OK) {
         status = load_rows(live, call, plan, counts, err);

@@ -100,7 +100,7 @@ static silt_status prepare(struct sl_scan_work *work, silt_error *err)
     SL_TRY(sl_scan_find_stored(work, err));
     SL_TRY(sl_scan_group_files(work, err));
     SL_TRY(sl_scan_make_parts(work, err));
-    return sl_duck_live_new(work->conn, work->call, &work->plan, work->files, &work->live, err);
+    return sl_duck_live_new(work->conn->dp, work->call, &work->plan, work->files, &work->live, err);
 }
 
 static silt_status open_scan(struct sl_dataplane *dp, const silt_call *call, const silt_scan_plan *plan, bool in_utc,
