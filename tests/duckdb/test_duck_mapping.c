@@ -361,7 +361,7 @@ static void file_without_ids_is_refused(void **state)
     mapped.plan.match_by_field_id = true;
     assert_int_equal(SILT_ESCHEMA, duck_try_scan(fx, &mapped.plan));
     assert_non_null(strstr(fx->err.message, "none.parquet"));
-    assert_non_null(strstr(fx->err.message, "c1"));
+    assert_non_null(strstr(fx->err.message, "column a "));
     unmap(&mapped);
 }
 
@@ -375,7 +375,7 @@ static void contradicting_type_is_found_by_id(void **state)
              ID("c2", STRUCT(FLAT_ID("c3", "integer", "3")), "2"), NULL);
     mapped.plan.match_by_field_id = true;
     assert_int_equal(SILT_ESCHEMA, duck_try_scan(fx, &mapped.plan));
-    assert_non_null(strstr(fx->err.message, "c2.c3"));
+    assert_non_null(strstr(fx->err.message, "column s.x "));
     unmap(&mapped);
 }
 

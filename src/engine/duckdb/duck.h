@@ -249,7 +249,6 @@ struct sl_duck_check {
     const struct silt_type *type;   /* struct of physical columns */
     const struct silt_type *titles; /* the same with the table's names, for messages; NULL: as in the files */
     bool match_by_field_id;
-    bool runs_in_utc; /* the query that follows is on a connection of ours */
 };
 
 /*

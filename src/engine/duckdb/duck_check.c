@@ -18,37 +18,23 @@ static silt_status check_ids(const struct sl_footer *footer, const struct sl_foo
     if (!wanted->match_by_field_id || footer->has_ids) {
         return SILT_OK;
     }
+    const struct silt_type *titles = wanted->titles != NULL ? wanted->titles : wanted->type;
     for (size_t i = 0; i < wanted->type->n_fields; i++) {
         if (sl_footer_wanted_id(&wanted->type->fields[i]) >= 0) {
             return sl_fail(
                 err, SILT_ESCHEMA, "FAILED_READ_FILE.NO_HINT",
                 "column %.*s cannot be found in file %s: the table maps columns by field id, and the file has none",
-                SL_FMT(wanted->type->fields[i].name), path);
+                SL_FMT(titles->fields[i].name), path);
         }
     }
     return SILT_OK;
 }
 
-/*
- * DuckDB takes what names no zone for the session's wall clock. Where it stands for instants (INT96) that is right under UTC only,
- * so another zone is refused rather than obeyed. Readers of our own connections set UTC themselves.
- */
-static silt_status check_zone(struct sl_dataplane *dp, const struct sl_duck_files *files, silt_error *err)
-{
-    return sl_duck_zone_is_utc(dp)
-               ? SILT_OK
-               : sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE",
-                         "file %s or another of the scan holds timestamps in a form without zone (INT96), which can be "
-                         "queried only while the session's time zone is UTC",
-                         files->sources[0].path);
-}
-
 silt_status sl_footers_check(struct sl_dataplane *dp, const struct sl_duck_files *files, struct sl_footer **footers,
                              const struct sl_duck_check *check, silt_error *err)
 {
-    bool wall_clock = false;
     const struct sl_footer_wanted wanted = {
-        .type = check->type, .match_by_field_id = check->match_by_field_id, .wall_clock = &wall_clock};
+        .type = check->type, .titles = check->titles, .match_by_field_id = check->match_by_field_id};
     const uint64_t id = sl_duck_next_id(dp);
     silt_status status = SILT_OK;
     pthread_mutex_lock(&dp->lock);
@@ -63,9 +49,6 @@ silt_status sl_footers_check(struct sl_dataplane *dp, const struct sl_duck_files
         footers[i]->passed = status == SILT_OK ? id : 0;
     }
     pthread_mutex_unlock(&dp->lock);
-    if (status == SILT_OK && wall_clock && !check->runs_in_utc) {
-        status = check_zone(dp, files, err);
-    }
     return status;
 }
 

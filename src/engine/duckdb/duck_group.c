@@ -245,15 +245,18 @@ static silt_status close_groups(struct grouping *g, silt_error *err)
 static silt_status check(struct sl_scan_work *work, struct sl_footer **footers, silt_error *err)
 {
     struct silt_field *fields = sl_arena_alloc_array(&work->arena, work->n_stored, sizeof(*fields));
-    if (fields == NULL) {
+    struct silt_field *titles = sl_arena_alloc_array(&work->arena, work->n_stored, sizeof(*titles));
+    if (fields == NULL || titles == NULL) {
         return sl_fail_nomem(err);
     }
     for (size_t i = 0; i < work->n_stored; i++) {
         fields[i] = *work->stored[i];
+        titles[i] = *work->columns[i].logical;
     }
     const struct silt_type wanted = {.kind = SILT_TYPE_STRUCT, .fields = fields, .n_fields = work->n_stored};
+    const struct silt_type titled = {.kind = SILT_TYPE_STRUCT, .fields = titles, .n_fields = work->n_stored};
     const struct sl_duck_check request = {
-        .type = &wanted, .match_by_field_id = work->plan.match_by_field_id, .runs_in_utc = work->runs_in_utc};
+        .type = &wanted, .titles = &titled, .match_by_field_id = work->plan.match_by_field_id};
     return sl_footers_check(work->conn->dp, work->files, footers, &request, err);
 }
 

@@ -10,10 +10,11 @@
 #include "duck_leaf.h"
 #include "duck_variant.h"
 
-/* Where in the wanted schema: for messages. */
+/* Where in the wanted schema: for messages, which say the table's names. */
 struct place {
     const struct place *parent;
     struct sl_str name;
+    const struct silt_type *titles; /* of what is here; NULL: as in the files */
 };
 
 struct check {
@@ -95,6 +96,15 @@ bool sl_footer_map(const struct sl_footer_node *node, const struct sl_footer_nod
 
 /* ---- the check ---- */
 
+/* A field of what is at a place. */
+static struct place field_place(const struct place *place, const struct silt_type *wanted, size_t index)
+{
+    const struct silt_type *titles = place->titles;
+    const bool fits = titles != NULL && titles->kind == SILT_TYPE_STRUCT && titles->n_fields == wanted->n_fields;
+    const struct silt_field *field = fits ? &titles->fields[index] : &wanted->fields[index];
+    return (struct place){place->name.ptr != NULL ? place : NULL, field->name, fits ? field->type : NULL};
+}
+
 static silt_status check_value(const struct check *check, const struct place *place, const struct sl_footer_node *node,
                                const struct silt_type *wanted);
 
@@ -115,7 +125,7 @@ static silt_status check_struct(const struct check *check, const struct place *p
     for (size_t i = 0; i < wanted->n_fields; i++) {
         const struct sl_footer_node *child = sl_footer_find(node, &wanted->fields[i], check->by_id);
         if (child != NULL) {
-            const struct place at = {place, wanted->fields[i].name};
+            const struct place at = field_place(place, wanted, i);
             SL_TRY(check_node(check, &at, child, wanted->fields[i].type));
         }
     }
@@ -129,7 +139,7 @@ static silt_status check_list(const struct check *check, const struct place *pla
     if (!sl_footer_list(node, &list)) {
         return node->shape == SL_SHAPE_LIST ? SILT_OK : fail_type(check, place, node, wanted);
     }
-    const struct place at = {place, SL_STR("element")};
+    const struct place at = {place, SL_STR("element"), place->titles != NULL ? place->titles->element : NULL};
     return check_value(check, &at, list.element, wanted->element);
 }
 
@@ -141,8 +151,9 @@ static silt_status check_map(const struct check *check, const struct place *plac
     if (!sl_footer_map(node, &key, &value)) {
         return fail_type(check, place, node, wanted);
     }
-    const struct place key_place = {place, SL_STR("key")};
-    const struct place value_place = {place, SL_STR("value")};
+    const struct silt_type *titles = place->titles;
+    const struct place key_place = {place, SL_STR("key"), titles != NULL ? titles->key : NULL};
+    const struct place value_place = {place, SL_STR("value"), titles != NULL ? titles->element : NULL};
     SL_TRY(check_node(check, &key_place, key, wanted->key));
     return check_node(check, &value_place, value, wanted->element);
 }
@@ -166,11 +177,12 @@ silt_status sl_footer_match(const silt_env *env, const struct sl_footer_node *ro
                             const struct sl_footer_wanted *wanted, const char *path, silt_error *err)
 {
     const struct check check = {.env = env, .path = path, .by_id = wanted->match_by_field_id, .err = err};
+    const struct place top = {.titles = wanted->titles};
     for (size_t i = 0; i < wanted->type->n_fields; i++) {
         const struct silt_field *field = &wanted->type->fields[i];
         const struct sl_footer_node *node = sl_footer_find(root, field, wanted->match_by_field_id);
         if (node != NULL) {
-            const struct place at = {NULL, field->name};
+            const struct place at = field_place(&top, wanted->type, i);
             SL_TRY(check_node(&check, &at, node, field->type));
         }
     }

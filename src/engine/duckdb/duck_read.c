@@ -144,8 +144,7 @@ static silt_status check_file(struct read *read, silt_error *err)
 {
     struct sl_duck_conn conn;
     SL_TRY(sl_duck_connect(read->dp, &conn, err));
-    const struct sl_duck_check check = {
-        .type = &read->schema->root, .match_by_field_id = read->match_by_field_id, .runs_in_utc = true};
+    const struct sl_duck_check check = {.type = &read->schema->root, .match_by_field_id = read->match_by_field_id};
     const silt_status status = sl_duck_check_files(&conn, call_of(read), &read->opened, &check, err);
     sl_duck_disconnect(&conn);
     return status;

@@ -103,7 +103,7 @@ static silt_status prepare(struct sl_scan_work *work, silt_error *err)
     return sl_duck_live_new(work->conn->dp, work->call, &work->plan, work->files, &work->live, err);
 }
 
-static silt_status open_scan(struct sl_dataplane *dp, const silt_call *call, const silt_scan_plan *plan, bool in_utc,
+static silt_status open_scan(struct sl_dataplane *dp, const silt_call *call, const silt_scan_plan *plan,
                              struct sl_dataplane_scan **out, struct sl_buf *sql, silt_error *err)
 {
     *out = NULL;
@@ -113,8 +113,7 @@ static silt_status open_scan(struct sl_dataplane *dp, const silt_call *call, con
     if (scan == NULL) {
         return sl_fail_nomem(err);
     }
-    struct sl_scan_work work = {
-        .conn = &conn, .call = call, .plan = *plan, .files = &scan->files, .runs_in_utc = in_utc};
+    struct sl_scan_work work = {.conn = &conn, .call = call, .plan = *plan, .files = &scan->files};
     sl_arena_init(&work.arena, dp->env);
     silt_status status = sl_duck_connect(dp, &conn, err);
     if (status == SILT_OK) {
@@ -139,7 +138,7 @@ static silt_status open_scan(struct sl_dataplane *dp, const silt_call *call, con
 silt_status sl_duck_scan_open(struct sl_dataplane *dp, const silt_scan_plan *plan, struct sl_dataplane_scan **out,
                               struct sl_buf *sql, silt_error *err)
 {
-    return open_scan(dp, NULL, plan, false, out, sql, err);
+    return open_scan(dp, NULL, plan, out, sql, err);
 }
 
 void sl_duck_scan_close(struct sl_dataplane *dp, struct sl_dataplane_scan *scan)
@@ -196,7 +195,7 @@ silt_status sl_duck_scan(void *impl, const silt_call *call, const silt_scan_plan
     stream->dp = dp;
     struct sl_buf sql;
     sl_buf_init(&sql, dp->env);
-    silt_status status = open_scan(dp, call, plan, true, &stream->scan, &sql, err);
+    silt_status status = open_scan(dp, call, plan, &stream->scan, &sql, err);
     if (status == SILT_OK) {
         const struct sl_duck_run run = {.sql = sl_buf_view(&sql), .streaming = true, .in_utc = true};
         status = sl_duck_reader_open(dp, call, &run, &stream->reader, err);

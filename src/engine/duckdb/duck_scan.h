@@ -32,7 +32,6 @@ struct sl_scan_work {
     const struct sl_scan_meta *meta; /* NULL: no column _metadata */
     struct sl_scan_group *groups;
     size_t n_groups;
-    bool runs_in_utc;
 };
 
 /* ---- duck_group.c ---- */
