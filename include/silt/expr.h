@@ -3,7 +3,7 @@
  *
  * The text form is Spark SQL's: column names (back-quoted where needed, parts joined with '.'), literals (numbers,
  * 'text', DATE '…', TIMESTAMP '…', TRUE, FALSE, NULL, X'…'), =, <>, !=, <, <=, >, >=, <=>, IN, BETWEEN, IS [NOT] NULL,
- * LIKE, AND, OR, NOT, CAST(… AS type). Logic has three values.
+ * LIKE, startswith(…, 'text'), AND, OR, NOT, CAST(… AS type), + and - of integers. Logic has three values.
  *
  * An expression is immutable, reference-counted and usable from any thread.
  */
