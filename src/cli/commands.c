@@ -147,6 +147,23 @@ static const struct sl_command COMMANDS[] = {
         .run = sl_cmd_log,
     },
     {
+        .name = "fsck",
+        .usage = "fsck TABLE [options]",
+        .summary = "check a table: its log, its files, and their statistics against the data",
+        .details =
+            "Changes nothing. The log is replayed in different ways that must agree; every live file must be there; what\n"
+            "the log states of files (rows, minima, maxima, nulls) is compared with their rows, since engines that go by\n"
+            "wrong statistics skip rows silently. A report on a terminal or with -o table; csv, json and jsonl have a row\n"
+            "for each finding. Exit code 0: sound (notes are harmless), 1: faults were found, 4: no table, or not readable.\n",
+        .examples = "  silt fsck /data/rentals\n"
+                    "  silt fsck rentals --sample 5% -o jsonl | jq 'select(.severity == \"fault\")'\n"
+                    "  silt fsck rentals --no-data\n",
+        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_CHECK | SL_OPT_THREADS | SL_OPT_MEMORY,
+        .min_words = 1,
+        .max_words = 1,
+        .run = sl_cmd_fsck,
+    },
+    {
         .name = "version",
         .usage = "version",
         .summary = "show the version of silt",

@@ -41,6 +41,7 @@ enum sl_option_bit {
     SL_OPT_MEMORY = 1 << 13,
     SL_OPT_TIME_ZONE = 1 << 14,
     SL_OPT_RANGE = 1 << 15,
+    SL_OPT_CHECK = 1 << 16,
 
     SL_OPTS_RESULT = SL_OPT_FORMAT | SL_OPT_OUTPUT,
     SL_OPTS_ENGINE = SL_OPT_THREADS | SL_OPT_MEMORY | SL_OPT_TIME_ZONE,
@@ -52,10 +53,12 @@ struct sl_args {
     bool help;
     bool keep_going;
     bool create;
+    bool no_data;
     enum sl_format format;
     int64_t version;
     int64_t limit;
     int64_t threads;
+    int64_t seed;
     const char *output;
     const char *file;
     const char *warehouse;
@@ -67,6 +70,7 @@ struct sl_args {
     const char *time_zone;
     const char *from;
     const char *to;
+    const char *sample;
     const char **words; /* what is no option, in order */
     size_t n_words;
 };

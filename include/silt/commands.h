@@ -1,0 +1,88 @@
+/*
+ * Commands: what looks at a table as a whole. So far the check of a table (fsck).
+ *
+ * Read-only. Functions may be called from any thread, one call at a time for each callback.
+ */
+#ifndef SILT_COMMANDS_H
+#define SILT_COMMANDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "silt/env.h"
+#include "silt/export.h"
+#include "silt/status.h"
+#include "silt/table.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum silt_fsck_severity {
+    SILT_FSCK_NOTE = 0, /* odd, but no reader returns wrong rows for it */
+    SILT_FSCK_FAULT = 1 /* breaks the protocol, or makes an engine fail, skip rows or miscount */
+} silt_fsck_severity;
+
+/* Something found. Text is borrowed during the callback; NULL where it does not apply. */
+typedef struct silt_fsck_finding {
+    uint32_t size;
+    silt_fsck_severity severity;
+    const char *check;    /* "log", "commit", "checkpoint", "compacted", "last-checkpoint", "checksum", "file", "data",
+                            "deletion-vector", "statistics", "partition-value", "row-id", "change-file" */
+    int64_t version;      /* of the table, -1 if none is concerned */
+    const char *file;     /* path as in the log, or the name of a file of the log */
+    const char *column;   /* names joined by dots */
+    const char *message;  /* one line */
+    const char *expected; /* what the data or the rest of the log says */
+    const char *found;    /* what is stated */
+} silt_fsck_finding;
+
+typedef struct silt_fsck_options {
+    uint32_t size;
+    bool no_data;           /* the log only: data files and deletion vectors are not looked at */
+    int64_t sample_files;   /* read so many data files, chosen by chance; 0: see the next */
+    double sample_fraction; /* read this part of the data files, above 0 and below 1; 0: all */
+    uint64_t seed;          /* of the choice; 0: one is drawn, the report tells it */
+    int64_t max_findings;   /* of one check that are told, more are only counted; 0: 1,000 */
+} silt_fsck_options;
+
+/* What was checked. */
+typedef struct silt_fsck_report {
+    uint32_t size;
+    bool readable;   /* the newest version could be opened */
+    int64_t version; /* the newest, -1 if none was found */
+    int64_t commits;
+    int64_t checkpoints;
+    int64_t compacted;
+    int64_t checksums;
+    int64_t files;      /* live data files whose existence, size and partition values were checked */
+    int64_t files_read; /* of these read and compared with their statistics */
+    int64_t rows_read;
+    int64_t statistics; /* minima, maxima, counts of nulls and rows compared with the data */
+    int64_t vectors;
+    int64_t row_ids; /* files whose ranges of row ids were compared */
+    int64_t change_files;
+    uint64_t seed; /* of the sample, 0: all were read */
+    int64_t faults;
+    int64_t notes;
+    int64_t untold; /* findings beyond max_findings of their check */
+} silt_fsck_report;
+
+/*
+ * Checks a table: replays its log in different ways and compares them with each other and with checkpoints, compacted files and version
+ * checksums; looks for every live file; compares the statistics of files with their rows, deletion vectors with their files, row ids with
+ * each other. on_finding is called for whatever is wrong, one call at a time, perhaps from another thread; false ends the check (SILT_ECANCELLED). A fault of the
+ * table is a finding, not an error; also a table that cannot be opened is checked as far as it goes. *report (size set by the caller) is
+ * filled in every case. options NULL: everything is checked. SILT_ENOTTABLE: nothing of a log is there; SILT_EUNSUPPORTED: the engine has
+ * no data plane of silt's own, and options->no_data was not set.
+ */
+SILT_API SILT_NODISCARD silt_status silt_table_fsck(silt_table *table, const silt_call *call,
+                                                    const silt_fsck_options *options,
+                                                    bool (*on_finding)(void *ctx, const silt_fsck_finding *finding),
+                                                    void *ctx, silt_fsck_report *report, silt_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

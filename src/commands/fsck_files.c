@@ -1,0 +1,237 @@
+/*
+ * The live files of the newest version: each must be there, of the size and with partition values that the log states. All of them, or those
+ * that chance picks, are read by batches (fsck_data.c).
+ *
+ * Visits may come from a thread of the engine's executor, so that nothing here may use the executor itself.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "commands/fsck_data.h"
+#include "kernel/scan/scan_filter.h"
+#include "kernel/snapshot/state.h"
+#include "schema/value.h"
+
+/* A batch is read at either bound. Statistics of wide tables are long. */
+#define BATCH_FILES ((size_t)128)
+#define BATCH_BYTES ((size_t)16 * 1024 * 1024)
+
+struct visit {
+    struct sl_fsck *fsck;
+    struct sl_fsck_reader reader;
+    struct sl_partition_column *partitions;
+    size_t n_partitions;
+    struct sl_arena arena; /* of the batch */
+    struct sl_add batch[BATCH_FILES];
+    size_t n_batch;
+    int64_t n_done, n_files; /* of all live ones */
+    int64_t n_wanted;        /* that are still to be picked */
+    uint64_t random;
+};
+
+static struct sl_fsck_about about(const struct visit *v, enum sl_fsck_check check, const struct sl_add *add)
+{
+    return (struct sl_fsck_about){.severity = SILT_FSCK_FAULT,
+                                  .check = check,
+                                  .version = silt_snapshot_version(v->fsck->snapshot),
+                                  .file = add->path};
+}
+
+/* ---- one file ---- */
+
+static silt_status check_partition(struct visit *v, const struct sl_add *add, const struct sl_partition_column *column,
+                                   struct sl_arena *scratch, silt_error *err)
+{
+    struct sl_fsck_about where = about(v, SL_FSCK_PARTITION, add);
+    const struct sl_str text = sl_partition_text(column, &add->partition_values);
+    silt_value value;
+    silt_error found = SILT_ERROR_INIT;
+    bool is_there = false;
+    where.column = column->name;
+    where.found = text;
+    (void)sl_kv_get(&add->partition_values, column->physical, &is_there);
+    if (!is_there && text.ptr == NULL) {
+        bool other = false;
+        (void)sl_kv_get(&add->partition_values, column->other, &other);
+        where.severity = SILT_FSCK_NOTE;
+        SL_TRY(other ? SILT_OK
+                     : sl_fsck_tell(v->fsck, &where, err, "partitionValues lack %.*s, which is read as null",
+                                    SL_FMT(column->name)));
+    }
+    if (column->keeps_empty && text.len == 0) {
+        return SILT_OK;
+    }
+    const silt_status status = sl_partition_value_parse(scratch, text, column->type, &value, NULL, &found);
+    return status == SILT_OK ? SILT_OK : sl_fsck_tell_failure(v->fsck, &where, &found, err);
+}
+
+/* *is_there: it can be read. */
+static silt_status check_file(struct visit *v, const struct sl_add *add, struct sl_arena *scratch, bool *is_there,
+                              silt_error *err)
+{
+    struct sl_fsck *fsck = v->fsck;
+    const struct sl_fsck_about where = about(v, SL_FSCK_FILE, add);
+    struct sl_str path = {NULL, 0};
+    silt_error found = SILT_ERROR_INIT;
+    int64_t size = 0;
+    int64_t modified_ms = 0;
+    *is_there = false;
+    fsck->report.files++;
+    silt_status status = sl_snapshot_file_path(fsck->snapshot, scratch, add->path, &path, &found);
+    if (status == SILT_OK) {
+        status = silt_storage_stat(fsck->source.storage, fsck->call, path.ptr, &size, &modified_ms, &found);
+    }
+    if (status == SILT_ENOTFOUND) {
+        return sl_fsck_tell(fsck, &where, err, "the file does not exist: the table cannot be read");
+    }
+    if (status != SILT_OK) {
+        return sl_fsck_tell_failure(fsck, &where, &found, err);
+    }
+    *is_there = true;
+    if (size != add->size) {
+        SL_TRY(sl_fsck_tell_numbers(fsck, &where, size, add->size, "the size of the file", err));
+    }
+    for (size_t i = 0; i < v->n_partitions; i++) {
+        SL_TRY(check_partition(v, add, &v->partitions[i], scratch, err));
+    }
+    return SILT_OK;
+}
+
+/* ---- which are read ---- */
+
+/* SplitMix64: the same seed picks the same files of the same version. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+/* Every set of n_wanted files is as likely as any other. */
+static bool is_picked(struct visit *v)
+{
+    const int64_t left = v->n_files - v->n_done;
+    if (v->n_wanted >= left) {
+        return true;
+    }
+    if (v->n_wanted <= 0 || next_random(&v->random) % (uint64_t)left >= (uint64_t)v->n_wanted) {
+        return false;
+    }
+    v->n_wanted--;
+    return true;
+}
+
+static int64_t count_wanted(const struct visit *v)
+{
+    const silt_fsck_options *options = &v->fsck->options;
+    if (options->sample_files > 0) {
+        return options->sample_files;
+    }
+    if (options->sample_fraction > 0 && options->sample_fraction < 1) {
+        const int64_t n = (int64_t)((double)v->n_files * options->sample_fraction);
+        return n > 0 ? n : 1;
+    }
+    return v->n_files;
+}
+
+static silt_status read_batch(struct visit *v, silt_error *err)
+{
+    const silt_status status = v->n_batch > 0 ? sl_fsck_reader_check(&v->reader, v->batch, v->n_batch, err) : SILT_OK;
+    v->n_batch = 0;
+    sl_arena_reset(&v->arena);
+    return status;
+}
+
+static silt_status take_file(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
+{
+    struct visit *v = ctx;
+    struct sl_arena scratch;
+    bool is_there = false;
+    (void)stop;
+    SL_TRY(sl_call_check(v->fsck->env, v->fsck->call, err));
+    sl_arena_init(&scratch, v->fsck->env);
+    silt_status status = check_file(v, add, &scratch, &is_there, err);
+    sl_arena_release(&scratch);
+    const bool picked = is_picked(v);
+    v->n_done++;
+    if (status == SILT_OK && is_there && picked) {
+        if (!sl_add_copy(&v->arena, add, &v->batch[v->n_batch])) {
+            return sl_fail_nomem(err);
+        }
+        v->n_batch++;
+        if (v->n_batch == BATCH_FILES || v->arena.total_bytes >= BATCH_BYTES) {
+            status = read_batch(v, err);
+        }
+    }
+    sl_call_progress(v->fsck->call, "checking the files", v->n_done, v->n_files);
+    return status;
+}
+
+/* ---- all of them ---- */
+
+static silt_status find_partitions(struct visit *v, silt_error *err)
+{
+    const silt_snapshot *snapshot = v->fsck->snapshot;
+    const silt_schema *logical = silt_snapshot_schema(snapshot);
+    v->n_partitions = silt_snapshot_partition_count(snapshot);
+    v->partitions = sl_arena_alloc_array(&v->reader.arena, v->n_partitions + 1, sizeof(*v->partitions));
+    if (v->partitions == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < v->n_partitions; i++) {
+        size_t index = 0;
+        const char *name = silt_snapshot_partition_column(snapshot, i);
+        const struct silt_field *field = sl_type_find(&logical->root, sl_str_from(name), &index);
+        if (field == NULL) {
+            return sl_fail(err, SILT_ECORRUPT, NULL, "partition column %s is not in the schema", name);
+        }
+        v->partitions[i] = sl_partition_column_of(field, &silt_snapshot_physical_schema(snapshot)->root.fields[index]);
+    }
+    return SILT_OK;
+}
+
+static silt_status visit_files(struct visit *v, silt_error *err)
+{
+    int64_t bytes = 0;
+    struct sl_fsck *fsck = v->fsck;
+    SL_TRY(find_partitions(v, err));
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = silt_snapshot_totals(fsck->snapshot, fsck->call, &v->n_files, &bytes, &found);
+    if (status == SILT_OK) {
+        v->n_wanted = count_wanted(v);
+        status = sl_snapshot_each_file(fsck->snapshot, fsck->call, SL_FILES_ALL, take_file, v, &found);
+    }
+    if (status == SILT_OK) {
+        status = read_batch(v, &found);
+    }
+    if (status == SILT_OK) {
+        return SILT_OK;
+    }
+    const struct sl_fsck_about where = {.severity = SILT_FSCK_FAULT, .check = SL_FSCK_LOG, .version = -1};
+    return sl_fsck_tell_failure(fsck, &where, &found, err);
+}
+
+silt_status sl_fsck_files(struct sl_fsck *fsck, silt_error *err)
+{
+    struct visit *v = NULL;
+    struct sl_arena arena;
+    sl_arena_init(&arena, fsck->env);
+    v = sl_arena_alloc_zero(&arena, sizeof(*v)); /* too large for the stack of a small thread */
+    if (v == NULL) {
+        return sl_fail_nomem(err);
+    }
+    v->fsck = fsck;
+    v->random = fsck->options.seed;
+    sl_arena_init(&v->arena, fsck->env);
+    silt_status status = sl_fsck_reader_open(fsck, &v->reader, err);
+    if (status == SILT_OK) {
+        status = visit_files(v, err);
+    }
+    sl_fsck_reader_close(&v->reader);
+    sl_arena_release(&v->arena);
+    sl_arena_release(&arena);
+    return status;
+}
