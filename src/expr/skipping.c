@@ -124,6 +124,13 @@ static bool is_time(silt_type_kind kind)
     return kind == SILT_TYPE_DATE || kind == SILT_TYPE_TIMESTAMP || kind == SILT_TYPE_TIMESTAMP_NTZ;
 }
 
+/* Casts that take every value. */
+static bool never_fails(silt_type_kind from, const struct silt_type *to)
+{
+    const bool integers = sl_kind_is_integer(from) && sl_kind_is_integer(to->kind);
+    return (integers && to->kind >= from) || is_floating(to->kind) || (is_time(from) && is_time(to->kind));
+}
+
 static bool cast_bound(const struct file *file, const silt_value *bound, const struct silt_type *type, bool is_max,
                        silt_value *out)
 {
@@ -135,14 +142,23 @@ static bool cast_bound(const struct file *file, const silt_value *bound, const s
 
 static struct extent extent_of(const struct file *file, const struct sl_expr_node *node);
 
+/*
+ * A value that the type cannot hold is an error, null or another value, as the engine has it: unless both ends are known to fit, a cast to a
+ * narrower type bounds nothing and may be null.
+ */
 static struct extent extent_of_cast(const struct file *file, const struct sl_expr_node *node)
 {
     struct extent inner = extent_of(file, node->args[0]);
     struct extent e = extent_unknown();
-    e.can_null = inner.can_null;
     e.can_value = inner.can_value;
     e.has_min = inner.has_min && cast_bound(file, &inner.min, node->type, false, &e.min);
     e.has_max = inner.has_max && cast_bound(file, &inner.max, node->type, true, &e.max);
+    const bool fits = e.has_min && e.has_max;
+    const bool is_wider = e.has_min || e.has_max ? never_fails(e.has_min ? inner.min.kind : inner.max.kind, node->type)
+                                                 : false;
+    e.can_null = inner.can_null || !(fits || is_wider);
+    e.has_min = e.has_min && (fits || is_wider);
+    e.has_max = e.has_max && (fits || is_wider);
     e.maybe_nan = is_floating(node->type->kind) && !(e.has_min && sl_kind_is_integer(inner.min.kind)) &&
                   !(e.has_max && sl_kind_is_integer(inner.max.kind));
     return e;

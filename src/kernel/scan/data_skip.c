@@ -68,6 +68,9 @@ bool sl_data_skip_may_match(const struct sl_scan_filter *filter, const struct sl
                             const struct sl_bounds *bounds, struct sl_arena *scratch)
 {
     struct file_view view = {filter, tuple, bounds};
+    if (filter->n_columns > 0 && bounds[0].has_row_count && bounds[0].row_count == 0) {
+        return false; /* no rows at all */
+    }
     for (size_t i = 0; i < filter->n_conjuncts; i++) {
         if (filter->conjuncts[i].uses_data && tuple->truths[i] != SL_TRUE &&
             !sl_eval_may_match(filter->conjuncts[i].node, find_bounds, &view, scratch)) {

@@ -233,9 +233,13 @@ static void casts_keep_the_order_of_values(void **state)
                                           "CAST(t AS DATE) < DATE '2019-12-31'",
                                           "CAST(t AS DATE) > DATE '2020-01-02'",
                                           "CAST(y AS TIMESTAMP) > TIMESTAMP '2020-01-01 18:00:01Z'",
+                                          "CAST(i AS TINYINT) > 6Y",
+                                          "CAST(i AS BIGINT) IS NULL",
                                           NULL};
     /* What the zone of a session could make true. */
-    static const char *const kept[] = {"CAST(t AS DATE) = DATE '2020-01-02'",
+    static const char *const kept[] = {"CAST(l AS INT) < 0",
+                                       "CAST(l AS INT) IS NULL",
+                                       "CAST(t AS DATE) = DATE '2020-01-02'",
                                        "CAST(t AS DATE) = DATE '2019-12-31'",
                                        "CAST(y AS TIMESTAMP) = TIMESTAMP '2020-01-01 12:00:00Z'",
                                        "CAST(w AS TIMESTAMP) > TIMESTAMP '2020-01-01 20:00:00Z'",

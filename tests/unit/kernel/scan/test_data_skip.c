@@ -201,6 +201,15 @@ static void infinite_values_and_zeros_of_both_signs_are_found(void **state)
     assert_true(keeps("y = -0.0", "{\"minValues\":{\"y\":0.0},\"maxValues\":{\"y\":0.0}}"));
 }
 
+static void file_without_rows_is_dropped_whatever_else_is_missing(void **state)
+{
+    (void)state;
+    assert_false(keeps("x IS NULL", "{\"numRecords\":0}"));
+    assert_false(keeps("x = 1 OR y <> 2.0", "{\"numRecords\":0,\"nullCount\":{\"x\":0}}"));
+    /* It has none, but values: that cannot be believed. */
+    assert_true(keeps("x = 1", "{\"numRecords\":0,\"minValues\":{\"x\":1}}"));
+}
+
 static void null_partition_value_is_known(void **state)
 {
     (void)state;
@@ -528,6 +537,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(missing_parts_of_statistics_keep_the_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_certainly_false_drops, set_up, tear_down),
         cmocka_unit_test_setup_teardown(infinite_values_and_zeros_of_both_signs_are_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(file_without_rows_is_dropped_whatever_else_is_missing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(null_partition_value_is_known, set_up, tear_down),
         cmocka_unit_test_setup_teardown(random_files_with_matching_rows_are_never_dropped, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_files_are_judged_on_the_executor, set_up, tear_down),
