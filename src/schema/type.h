@@ -108,6 +108,16 @@ silt_status sl_type_parse_prefix(struct sl_arena *arena, struct sl_str text, siz
  * CHAR or VARCHAR in it, as Spark does. Name, nullability and other metadata of the field are left alone.
  */
 silt_status sl_type_parse_column(struct sl_arena *arena, struct sl_str text, struct silt_field *field, silt_error *err);
+/*
+ * The type in a field's __CHAR_VARCHAR_TYPE_STRING, in which strings of limited length have it as their `json`: "char(5)". *out is NULL if
+ * the field has none, or one that is no type: it is advice.
+ */
+silt_status sl_field_characters(struct sl_arena *arena, const struct silt_field *field, const struct silt_type **out,
+                                silt_error *err);
+/* The length of a type of sl_field_characters if it is CHAR, else 0. */
+uint32_t sl_type_char_length(const struct silt_type *characters);
+/* Does a part of a field have the type CHAR? Its values are read with spaces up to their length, whatever is stored. */
+bool sl_field_has_char(const struct silt_field *field);
 /* Appends one metadata entry (copied); false when out of memory. */
 bool sl_field_add_metadata(struct sl_arena *arena, struct silt_field *field, struct sl_str key, struct sl_str json);
 

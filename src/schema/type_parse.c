@@ -443,6 +443,50 @@ silt_status sl_type_parse(struct sl_arena *arena, struct sl_str text, const stru
     return SILT_OK;
 }
 
+silt_status sl_field_characters(struct sl_arena *arena, const struct silt_field *field, const struct silt_type **out,
+                                silt_error *err)
+{
+    *out = NULL;
+    const struct sl_str text = sl_field_meta_text(field, SL_STR("__CHAR_VARCHAR_TYPE_STRING"));
+    if (text.ptr == NULL) {
+        return SILT_OK;
+    }
+    struct cursor c = {arena, text, 0, 0, false, NULL};
+    struct silt_type *type = NULL;
+    silt_status status = parse_type(&c, &type);
+    if (status == SILT_OK) {
+        status = expect_end(&c);
+    }
+    if (status == SILT_ENOMEM) {
+        return sl_fail_nomem(err);
+    }
+    *out = status == SILT_OK ? type : NULL;
+    return SILT_OK;
+}
+
+uint32_t sl_type_char_length(const struct silt_type *characters)
+{
+    uint64_t length = 0;
+    const struct sl_str text = characters->json;
+    const size_t head = sizeof("char(") - 1;
+    return characters->kind == SILT_TYPE_STRING && sl_str_starts_with(text, SL_STR("char(")) &&
+                   sl_str_to_u64(sl_str_sub(text, head, text.len - 1), &length)
+               ? (uint32_t)length
+               : 0;
+}
+
+bool sl_field_has_char(const struct silt_field *field)
+{
+    struct sl_str text = sl_field_meta_text(field, SL_STR("__CHAR_VARCHAR_TYPE_STRING"));
+    for (size_t at = sl_str_find(text, SL_STR("char(")); at != SIZE_MAX; at = sl_str_find(text, SL_STR("char("))) {
+        if (at < 3 || !sl_str_eq_c(sl_str_sub(text, at - 3, at), "var")) {
+            return true;
+        }
+        text = sl_str_sub(text, at + 1, text.len);
+    }
+    return false;
+}
+
 silt_status sl_type_parse_column(struct sl_arena *arena, struct sl_str text, struct silt_field *field, silt_error *err)
 {
     struct cursor c = {arena, text, 0, 0, false, err};

@@ -385,6 +385,37 @@ static void zero_and_nan_keep_their_bits(void **state)
     session_expect_rows(s, "SELECT count(*) FROM t WHERE c = 0", "2\n");
 }
 
+/* ---- CHAR ---- */
+
+#define CHARS(name, type, text)                                                                                       \
+    "{\"name\":\"" name "\",\"type\":" type ",\"nullable\":true,\"metadata\":{\"__CHAR_VARCHAR_TYPE_STRING\":\"" text \
+    "\"}}"
+
+/* As Spark reads them: by characters, longer text and VARCHAR left alone. */
+static void char_has_spaces_up_to_its_length(void **state)
+{
+    struct session_fixture *s = *state;
+    const char *const fields = CHARS("c", "\"string\"", "char(4)") "," CHARS("v", "\"string\"", "varchar(4)") "," CHARS(
+        "s", "{\"type\":\"struct\",\"fields\":[" HAND_FIELD("x", "string") "," HAND_FIELD("y", "string") "]}",
+        "struct<x:char(2),y:string>") "," CHARS("p", "\"string\"", "char(3)");
+    hand_create(s, "t", fields, "\"p\"");
+    hand_parquet(s, "t/f.parquet",
+                 "SELECT c, c AS v, {'x': c, 'y': c} AS s FROM (VALUES ('ab'), ('\xC3\xA9'), ('abcdef'), (NULL)) t(c)");
+    hand_commit(
+        s, "t", 1,
+        hand_add(
+            s, "f.parquet", "{\"p\":\"k\"}",
+            "{\"numRecords\":4,\"minValues\":{\"c\":\"ab\"},\"maxValues\":{\"c\":\"\xC3\xA9\"},\"nullCount\":{\"c\":1}}"),
+        NULL);
+    session_expect_rows(s, "SELECT concat('[', c, ']'), v, concat('[', s.x, ']'), s.y, concat('[', p, ']') FROM t",
+                        "[ab  ]|ab|[ab]|ab|[k  ]\n[\xC3\xA9   ]|\xC3\xA9|[\xC3\xA9 ]|\xC3\xA9|[k  ]\n"
+                        "[abcdef]|abcdef|[abcdef]|abcdef|[k  ]\n[]|NULL|[]|NULL|[k  ]\n");
+    /* Bounds and partition values are those of the text without spaces: they prune nothing. */
+    session_expect_rows(s, "SELECT v FROM t WHERE c = 'ab  ' AND p = 'k  '", "ab\n");
+    session_expect_rows(s, "SELECT count(*) FROM t WHERE c > '\xC3\xA9'", "1\n");
+    session_expect_rows(s, "SELECT count(*) FROM t WHERE c IS NULL", "1\n");
+}
+
 /* ---- columns that are always null ---- */
 
 static void void_columns_are_null_whatever_is_stored(void **state)
@@ -401,6 +432,15 @@ static void void_columns_are_null_whatever_is_stored(void **state)
         make_table(s, types[i], unknown, NULL);
         session_expect_rows(s, "SELECT c FROM t", "NULL\nNULL\n");
     }
+}
+
+static void files_without_rows_are_read(void **state)
+{
+    struct session_fixture *s = *state;
+    const int32_t none[] = {0};
+    make_table(s, "date", int32s(none, 0, PQ_DATE), JULIAN_3("UTC"));
+    session_expect_rows(s, "SELECT c FROM t", "");
+    session_expect_rows(s, "SELECT count(*) FROM t", "0\n");
 }
 
 int main(void)
@@ -427,7 +467,9 @@ int main(void)
         SESSION_TEST(decimals_of_every_physical_type_are_exact),
         SESSION_TEST(half_floats_are_floats),
         SESSION_TEST(zero_and_nan_keep_their_bits),
+        SESSION_TEST(char_has_spaces_up_to_its_length),
         SESSION_TEST(void_columns_are_null_whatever_is_stored),
+        SESSION_TEST(files_without_rows_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

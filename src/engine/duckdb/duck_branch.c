@@ -68,6 +68,24 @@ static void put_source(const struct sl_scan_work *work, struct sl_buf *sql, cons
     sl_buf_put_c(sql, "})");
 }
 
+/* CHAR(n) has spaces up to its length, as in files (duck_column.c). */
+static silt_status put_partition(struct sl_scan_work *work, struct sl_buf *sql, const struct silt_field *field,
+                                 size_t index, silt_error *err)
+{
+    const struct silt_type *characters = NULL;
+    SL_TRY(sl_field_characters(&work->arena, field, &characters, err));
+    const uint32_t length = characters != NULL ? sl_type_char_length(characters) : 0;
+    if (length == 0 || field->type->kind != SILT_TYPE_STRING) {
+        return sl_duck_parts_put(work->conn, sql, work->parts, index, field->type, err);
+    }
+    sl_buf_put_char(sql, '(');
+    SL_TRY(sl_duck_parts_put(work->conn, sql, work->parts, index, field->type, err));
+    sl_buf_printf(sql, " || repeat(' ', %u - length(", (unsigned)length);
+    SL_TRY(sl_duck_parts_put(work->conn, sql, work->parts, index, field->type, err));
+    sl_buf_put_c(sql, ")))");
+    return SILT_OK;
+}
+
 static silt_status put_columns(struct sl_scan_work *work, struct sl_buf *sql, const struct sl_scan_group *group,
                                silt_error *err)
 {
@@ -79,8 +97,7 @@ static silt_status put_columns(struct sl_scan_work *work, struct sl_buf *sql, co
         sl_buf_put_c(sql, i == 0 ? "" : ", ");
         switch (work->plan.columns[i].source) {
         case SILT_FROM_PARTITION:
-            SL_TRY(
-                sl_duck_parts_put(work->conn, sql, work->parts, (size_t)work->plan.columns[i].index, field->type, err));
+            SL_TRY(put_partition(work, sql, field, (size_t)work->plan.columns[i].index, err));
             break;
         case SILT_FROM_METADATA: SL_TRY(sl_scan_put_metadata(work, sql, field->type, group, err)); break;
         default: sl_buf_put_str(sql, sl_scan_value(group, stored++));

@@ -13,7 +13,31 @@
 struct pair {
     const struct silt_type *logical;
     const struct silt_type *physical;
+    const struct silt_type *characters; /* of sl_field_characters; NULL: no CHAR here */
 };
+
+static struct pair field_of(struct pair type, size_t i)
+{
+    const struct silt_field *field = &type.logical->fields[i];
+    const struct silt_field *characters = NULL;
+    if (type.characters != NULL && type.characters->kind == SILT_TYPE_STRUCT) {
+        characters = sl_type_find(type.characters, field->name, NULL);
+    }
+    return (struct pair){field->type, type.physical->fields[i].type, characters != NULL ? characters->type : NULL};
+}
+
+/* Of an array or a map's values. */
+static struct pair element_of(struct pair type)
+{
+    const bool same = type.characters != NULL && type.characters->kind == type.logical->kind;
+    return (struct pair){type.logical->element, type.physical->element, same ? type.characters->element : NULL};
+}
+
+static struct pair key_of(struct pair type)
+{
+    const bool same = type.characters != NULL && type.characters->kind == type.logical->kind;
+    return (struct pair){type.logical->key, type.physical->key, same ? type.characters->key : NULL};
+}
 
 struct builder {
     struct sl_arena *arena;
@@ -116,7 +140,7 @@ static silt_status build_struct(const struct builder *b, const struct sl_footer_
         const struct silt_field *physical = &type.physical->fields[i];
         struct sl_duck_part *part = &out->parts[i];
         const struct sl_footer_node *found = node != NULL ? sl_footer_find(node, physical, b->by_id) : NULL;
-        SL_TRY(build(b, found, (struct pair){type.logical->fields[i].type, physical->type}, part));
+        SL_TRY(build(b, found, field_of(type, i), part));
         part->name = physical->name;
         part->wanted = type.logical->fields[i].name;
         if (node != NULL) {
@@ -139,7 +163,7 @@ static silt_status build_list(const struct builder *b, const struct sl_footer_no
         SL_TRY(read_leaf(b, node, type, out));
     }
     SL_TRY(new_parts(b, out, 1));
-    SL_TRY(build(b, list.element, (struct pair){type.logical->element, type.physical->element}, &out->parts[0]));
+    SL_TRY(build(b, list.element, element_of(type), &out->parts[0]));
     out->bare = list.bare && out->parts[0].n_parts == 1 && type.logical->element->kind == SILT_TYPE_STRUCT;
     out->converts = out->converts || out->bare;
     out->exact = !out->bare && list.element != NULL && sl_footer_layout_is_exact(node);
@@ -157,13 +181,28 @@ static silt_status build_map(const struct builder *b, const struct sl_footer_nod
         SL_TRY(read_leaf(b, node, type, out));
     }
     SL_TRY(new_parts(b, out, 2));
-    SL_TRY(build(b, known ? key : NULL, (struct pair){type.logical->key, type.physical->key}, &out->parts[0]));
-    SL_TRY(
-        build(b, known ? value : NULL, (struct pair){type.logical->element, type.physical->element}, &out->parts[1]));
+    SL_TRY(build(b, known ? key : NULL, key_of(type), &out->parts[0]));
+    SL_TRY(build(b, known ? value : NULL, element_of(type), &out->parts[1]));
     out->exact = known && sl_footer_layout_is_exact(node);
     gather(out, &out->parts[0]);
     gather(out, &out->parts[1]);
     return SILT_OK;
+}
+
+/*
+ * CHAR(n) has spaces up to its length: Spark puts them when it reads, since other writers may have left them out. The value is written
+ * twice: put together with what the leaf itself asks for.
+ */
+static silt_status pad(const struct builder *b, uint32_t length, struct sl_duck_part *out)
+{
+    const char *before = out->leaf.before != NULL ? out->leaf.before : "";
+    const char *after = out->leaf.after != NULL ? out->leaf.after : "";
+    out->leaf.before = sl_arena_printf(b->arena, "(%s", before);
+    out->leaf.between = sl_arena_printf(b->arena, "%s || repeat(' ', %u - length(%s", after, (unsigned)length, before);
+    out->leaf.after = sl_arena_printf(b->arena, "%s)))", after);
+    out->converts = true;
+    return out->leaf.before != NULL && out->leaf.between != NULL && out->leaf.after != NULL ? SILT_OK
+                                                                                            : sl_fail_nomem(b->err);
 }
 
 static silt_status build_leaf(const struct builder *b, const struct sl_footer_node *node, struct pair type,
@@ -176,7 +215,8 @@ static silt_status build_leaf(const struct builder *b, const struct sl_footer_no
     out->exact = out->leaf.declared != NULL
                      ? node->n_children == 0 && !node->repeated && sl_str_eq_c(node->type, out->leaf.declared)
                      : sl_footer_leaf_is_exact(node, type.physical);
-    return SILT_OK;
+    const uint32_t length = type.characters != NULL ? sl_type_char_length(type.characters) : 0;
+    return length > 0 && type.logical->kind == SILT_TYPE_STRING ? pad(b, length, out) : SILT_OK;
 }
 
 /* Recursion is bounded by the depth of schemas. */
@@ -246,7 +286,7 @@ static silt_status read_absent(const struct builder *b, const struct sl_duck_col
 {
     struct sl_duck_part part;
     const struct silt_type *type = column->logical->type;
-    SL_TRY(build(b, NULL, (struct pair){type, type}, &part));
+    SL_TRY(build(b, NULL, (struct pair){type, type, NULL}, &part));
     SL_TRY(keep_type(b, &part, "", &out->declared));
     SL_TRY(keep_value(b, &part, column->alias, &out->mapped));
     return keep_type(b, &part, "NULL::", &out->direct);
@@ -273,7 +313,9 @@ silt_status sl_duck_column_read(struct sl_arena *arena, const struct sl_footer *
         return read_absent(&b, column, out);
     }
     struct sl_duck_part part;
-    SL_TRY(build(&b, node, (struct pair){column->logical->type, column->physical->type}, &part));
+    struct pair type = {column->logical->type, column->physical->type, NULL};
+    SL_TRY(sl_field_characters(arena, column->logical, &type.characters, err));
+    SL_TRY(build(&b, node, type, &part));
     SL_TRY(keep_type(&b, &part, "", &out->declared));
     SL_TRY(keep_value(&b, &part, column->alias, &out->mapped));
     out->same = part.exact && !part.renames && !part.converts;

@@ -46,7 +46,7 @@ struct sl_partition_column sl_partition_column_of(const struct silt_field *field
         .name = field->name,
         .type = field->type,
         .keeps_empty = field->type->kind == SILT_TYPE_STRING && !field->nullable,
-        .collated = sl_field_is_collated(field),
+        .collated = sl_field_is_collated(field) || sl_field_has_char(field),
         .physical = physical->name,
     };
     if (physical == field) {
@@ -93,6 +93,7 @@ static bool remember_column(struct analysis *a, const struct sl_str *path, size_
     if (field == NULL || !has_statistics(field->type)) {
         return true;
     }
+    const struct silt_field *top = sl_schema_find_path(a->schema, path, 1);
     struct sl_skip_column *column = sl_vec_push(&a->columns);
     if (column == NULL) {
         a->status = sl_fail_nomem(a->err);
@@ -102,7 +103,8 @@ static bool remember_column(struct analysis *a, const struct sl_str *path, size_
                                       .path_len = path_len,
                                       .type = field->type,
                                       .physical_path = path,
-                                      .collated = sl_field_is_collated(field)};
+                                      .collated = sl_field_is_collated(field) ||
+                                                  (top != NULL && sl_field_has_char(top))};
     a->status = sl_field_earlier_types(a->arena, field, &column->earlier, &column->n_earlier, a->err);
     return a->status == SILT_OK;
 }
