@@ -142,11 +142,20 @@ static silt_status take_change_file(struct applying *a, const struct sl_cdc *cdc
 
 /* ---- the rest ---- */
 
+/* What silt does not know is no fault of the table. */
+static silt_fsck_severity severity_of(silt_status status)
+{
+    return status == SILT_EUNSUPPORTED ? SILT_FSCK_NOTE : SILT_FSCK_FAULT;
+}
+
 static silt_status check_metadata(struct applying *a, const struct sl_metadata *metadata, silt_error *err)
 {
     silt_error found = SILT_ERROR_INIT;
     silt_schema *schema = NULL;
-    const struct sl_fsck_about where = about(a, SILT_FSCK_FAULT, sl_str_from(a->name));
+    struct sl_fsck_about where = about(a, SILT_FSCK_FAULT, sl_str_from(a->name));
+    if (metadata->schema_string.len == 0) {
+        return sl_fsck_tell(a->fsck, &where, err, "metaData lacks the required member schemaString");
+    }
     silt_status status = silt_schema_from_json(a->fsck->env, metadata->schema_string.ptr, metadata->schema_string.len,
                                                &schema, &found);
     if (status == SILT_OK) {
@@ -154,6 +163,7 @@ static silt_status check_metadata(struct applying *a, const struct sl_metadata *
     }
     if (status != SILT_OK) {
         silt_schema_unref(schema);
+        where.severity = severity_of(status);
         return sl_fsck_tell_failure(a->fsck, &where, &found, err);
     }
     for (size_t i = 0; i < metadata->partition_columns.n && status == SILT_OK; i++) {
@@ -170,10 +180,11 @@ static silt_status check_metadata(struct applying *a, const struct sl_metadata *
 static silt_status check_protocol(struct applying *a, const struct sl_protocol *protocol, silt_error *err)
 {
     silt_error found = SILT_ERROR_INIT;
-    if (sl_protocol_validate(protocol, &found) == SILT_OK) {
+    const silt_status status = sl_protocol_validate(protocol, &found);
+    if (status == SILT_OK) {
         return SILT_OK;
     }
-    const struct sl_fsck_about where = about(a, SILT_FSCK_FAULT, sl_str_from(a->name));
+    const struct sl_fsck_about where = about(a, severity_of(status), sl_str_from(a->name));
     return sl_fsck_tell_failure(a->fsck, &where, &found, err);
 }
 

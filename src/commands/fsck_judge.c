@@ -30,6 +30,13 @@ static bool was_float(const struct sl_skip_column *column)
     return found;
 }
 
+/* The shortest text of a float is another number when it is read as a double. */
+static bool is_float_text(const struct sl_skip_column *column, const silt_value *stated, const silt_value *truth)
+{
+    return stated->kind == SILT_TYPE_DOUBLE && truth->kind == SILT_TYPE_DOUBLE && was_float(column) &&
+           !((float)stated->as.f64 < (float)truth->as.f64) && !((float)stated->as.f64 > (float)truth->as.f64);
+}
+
 static bool is_time(silt_type_kind kind)
 {
     return kind == SILT_TYPE_TIMESTAMP || kind == SILT_TYPE_TIMESTAMP_NTZ;
@@ -57,9 +64,7 @@ static bool may_cut(const struct sl_skip_column *column, const silt_value *state
     if (is_time(truth->kind) && is_time(stated->kind)) {
         return is_max && sl_floor_mod(stated->as.i64, CUT_US + 1) == 0 && truth->as.i64 - stated->as.i64 <= CUT_US;
     }
-    /* The shortest text of a float is another number when it is read as a double. */
-    return stated->kind == SILT_TYPE_DOUBLE && truth->kind == SILT_TYPE_DOUBLE && was_float(column) &&
-           !((float)stated->as.f64 < (float)truth->as.f64) && !((float)stated->as.f64 > (float)truth->as.f64);
+    return is_float_text(column, stated, truth);
 }
 
 /* A maximum that was cut ends in a character that stands for all that may follow: DEL, U+10FFFF, or the replacement character. */
@@ -86,7 +91,8 @@ static size_t common(struct sl_str a, struct sl_str b)
 }
 
 /* The stated bound is further out than the true one: is that how it is written? */
-static bool may_widen(const silt_value *stated, const silt_value *truth, bool is_max)
+static bool may_widen(const struct sl_skip_column *column, const silt_value *stated, const silt_value *truth,
+                      bool is_max)
 {
     if (truth->kind == SILT_TYPE_STRING) {
         const struct sl_str text = sl_value_get_str(stated);
@@ -99,7 +105,7 @@ static bool may_widen(const silt_value *stated, const silt_value *truth, bool is
         const int64_t distance = is_max ? stated->as.i64 - truth->as.i64 : truth->as.i64 - stated->as.i64;
         return distance <= CUT_US + 1 || is_old(truth, stated);
     }
-    return is_old(truth, stated);
+    return is_old(truth, stated) || is_float_text(column, stated, truth);
 }
 
 static enum sl_fsck_verdict judge_bound(const struct sl_claims *claims, const struct sl_skip_column *column,
@@ -114,7 +120,7 @@ static enum sl_fsck_verdict judge_bound(const struct sl_claims *claims, const st
     if (!is_outside) {
         return may_cut(column, stated, truth, is_max) ? SL_FSCK_GOOD : SL_FSCK_WRONG;
     }
-    return claims->tightness == SL_WIDE || may_widen(stated, truth, is_max) ? SL_FSCK_GOOD : SL_FSCK_LOOSE;
+    return claims->tightness == SL_WIDE || may_widen(column, stated, truth, is_max) ? SL_FSCK_GOOD : SL_FSCK_LOOSE;
 }
 
 /* PROTOCOL: with wide bounds only "none" and "all" say something. */

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "json/json.h"
 #include "kernel/log/commit.h"
 
 #define FIRST_SLOTS ((size_t)1024)
@@ -86,10 +87,52 @@ uint64_t sl_fsck_content(const struct sl_fsck_set *set, const struct sl_add *add
     return hash_numbers(numbers, sizeof(numbers) / sizeof(numbers[0]), set->seed);
 }
 
-uint32_t sl_fsck_statistics(const struct sl_fsck_set *set, struct sl_str stats)
+/* By what it says: white space, the order of members and nulls do not count. Recursion is bounded by the parser's depth. */
+static uint64_t hash_json(const sl_json *value, uint64_t seed)
 {
-    const uint32_t hash = (uint32_t)hash_str(stats, set->seed);
-    return stats.len == 0 ? 0 : hash != 0 ? hash : 1;
+    struct sl_str text = {NULL, 0};
+    int64_t number = 0;
+    double real = 0;
+    const enum sl_json_kind kind = sl_json_get_kind(value);
+    uint64_t sum = (uint64_t)kind + seed;
+    if (kind == SL_JSON_OBJECT || kind == SL_JSON_ARRAY) {
+        struct sl_json_iter iter = sl_json_iterate(value);
+        const sl_json *item = NULL;
+        while (sl_json_next(&iter, &text, &item)) {
+            const uint64_t key = kind == SL_JSON_OBJECT ? hash_str(text, seed) : sum;
+            sum += sl_json_is_null(item) ? 0 : hash_json(item, key);
+        }
+        return sum;
+    }
+    if (sl_json_to_str(value, &text)) {
+        return hash_str(text, seed);
+    }
+    if (sl_json_to_i64(value, &number)) {
+        return hash_numbers(&number, 1, seed);
+    }
+    if (sl_json_to_f64(value, &real)) {
+        return sl_hash_seeded(&real, sizeof(real), seed);
+    }
+    bool truth = false;
+    (void)sl_json_to_bool(value, &truth); /* null and what else there may be: by its kind */
+    return sl_hash_seeded(&sum, sizeof(sum), truth ? ~seed : seed);
+}
+
+silt_status sl_fsck_statistics(const struct sl_fsck_set *set, struct sl_str stats, uint32_t *out, silt_error *err)
+{
+    struct sl_json_doc *doc = NULL;
+    *out = 0;
+    if (stats.len == 0) {
+        return SILT_OK;
+    }
+    const silt_status status = sl_json_parse(set->env, stats, &doc, NULL);
+    if (status == SILT_ENOMEM) {
+        return sl_fail_nomem(err);
+    }
+    const uint64_t hash = status == SILT_OK ? hash_json(sl_json_root(doc), set->seed) : hash_str(stats, set->seed);
+    sl_json_free(doc);
+    *out = (uint32_t)hash != 0 ? (uint32_t)hash : 1;
+    return SILT_OK;
 }
 
 /* ---- the table ---- */
@@ -206,8 +249,10 @@ silt_status sl_fsck_set_add(struct sl_fsck_set *set, const struct sl_add *add, i
         return sl_fail_nomem(err);
     }
     const struct sl_dv_descriptor *dv = add->deletion_vector;
+    uint32_t statistics = 0;
+    SL_TRY(sl_fsck_statistics(set, add->stats, &statistics, err));
     const struct sl_fsck_file file = {.content = sl_fsck_content(set, add),
-                                      .statistics = sl_fsck_statistics(set, add->stats),
+                                      .statistics = statistics,
                                       .version = version,
                                       .number = add->size,
                                       .deleted = dv != NULL ? dv->cardinality : 0,

@@ -45,7 +45,8 @@ void sl_fsck_set_clear(struct sl_fsck_set *set);
 bool sl_fsck_id_make(struct sl_fsck_set *set, struct sl_str path, const struct sl_dv_descriptor *dv,
                      struct sl_fsck_id *out);
 uint64_t sl_fsck_content(const struct sl_fsck_set *set, const struct sl_add *add);
-uint32_t sl_fsck_statistics(const struct sl_fsck_set *set, struct sl_str stats);
+/* A hash of what statistics say, not of how; 0: there are none. */
+silt_status sl_fsck_statistics(const struct sl_fsck_set *set, struct sl_str stats, uint32_t *out, silt_error *err);
 
 struct sl_fsck_file *sl_fsck_set_find(const struct sl_fsck_set *set, struct sl_fsck_id id); /* NULL if absent */
 /* The live file of a path that is not `but`; NULL if there is none. */
