@@ -309,7 +309,7 @@ static void put_chunk(struct thrift *t, const struct leaf *leaf)
         put_varint(&t->out, strlen(leaf->path[i]));
         sl_buf_put_c(&t->out, leaf->path[i]);
     }
-    put_i32(t, 4, 0);
+    put_i32(t, 4, leaf->column->codec);
     put_i64(t, 5, (int64_t)n);
     put_i64(t, 6, leaf->size);
     put_i64(t, 7, leaf->size);

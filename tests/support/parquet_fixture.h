@@ -79,6 +79,7 @@ struct pq_column {
     int32_t scale;
     const struct pq_column *children; /* of PQ_GROUP */
     size_t n_children;
+    int32_t codec;                 /* Parquet's number of what the column claims to be compressed with; it never is */
     const struct pq_level *levels; /* NULL: every value is there */
     size_t n_levels;
     const void *values; /* little endian, as PLAIN has them; for PQ_BYTES see texts */

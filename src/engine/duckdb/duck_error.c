@@ -260,6 +260,32 @@ static void hint_candidate(const struct fault *fault, silt_error *err)
     }
 }
 
+/* What files hold that cannot be read: DuckDB and the functions that are registered with it can only say so by text. */
+static const struct {
+    struct sl_str words;
+    silt_status status;
+    const char *code;
+} FINDINGS[] = {
+    {{"Unsupported compression codec", 29}, SILT_EUNSUPPORTED, NULL},
+    {{"variant is malformed", 20}, SILT_ECORRUPT, "MALFORMED_VARIANT"},
+    {{"which cannot be read without loss", 33}, SILT_EUNSUPPORTED, NULL},
+    {{"of the legacy calendar is out of range", 38}, SILT_ECORRUPT, NULL},
+};
+
+static silt_status finding_of(const struct fault *fault, const char **code)
+{
+    if (!sl_str_eq_c(fault->kind, "Invalid Input")) {
+        return SILT_OK;
+    }
+    for (size_t i = 0; i < sizeof(FINDINGS) / sizeof(FINDINGS[0]); i++) {
+        if (sl_str_find(fault->message, FINDINGS[i].words) != SIZE_MAX) {
+            *code = FINDINGS[i].code;
+            return FINDINGS[i].status;
+        }
+    }
+    return SILT_OK;
+}
+
 static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, const struct fault *fault,
                               silt_error *err)
 {
@@ -271,6 +297,11 @@ static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, 
         return fail_interrupt(conn, call, err);
     }
     const struct sl_str message = first_line(fault->message);
+    const char *code = NULL;
+    const silt_status finding = finding_of(fault, &code);
+    if (finding != SILT_OK) {
+        return sl_fail(err, finding, code, "%.*s", SL_FMT(message));
+    }
     const bool is_io = sl_str_eq_c(fault->kind, "IO");
     const bool is_input = sl_str_eq_c(fault->kind, "Invalid Input");
     if ((is_io || is_input || sl_str_eq_c(fault->kind, "Invalid")) && is_broken_file(fault)) {

@@ -61,7 +61,7 @@ static const struct conversion CONVERSIONS[] = {
     {"silt_instant", DUCKDB_TYPE_TIMESTAMP, DUCKDB_TYPE_TIMESTAMP_TZ, false, keep, NULL},
     {"silt_wall", DUCKDB_TYPE_TIMESTAMP_TZ, DUCKDB_TYPE_TIMESTAMP, false, keep, NULL},
     {"silt_whole_us", DUCKDB_TYPE_TIMESTAMP_NS, DUCKDB_TYPE_TIMESTAMP, false, to_whole_us,
-     "a timestamp has nanoseconds, which a Delta table cannot hold"},
+     "a timestamp has nanoseconds, which cannot be read without loss"},
     {"silt_rebase_wall", DUCKDB_TYPE_TIMESTAMP, DUCKDB_TYPE_TIMESTAMP_TZ, true, rebase_us,
      "a timestamp of the legacy calendar is out of range"},
     {"silt_rebase_instant", DUCKDB_TYPE_TIMESTAMP_TZ, DUCKDB_TYPE_TIMESTAMP_TZ, true, rebase_us,
