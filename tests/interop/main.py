@@ -10,7 +10,7 @@ import tempfile
 
 from harness import Run
 
-AREAS = ("types", "partitions", "commits", "pruning", "checkpoints", "mixed", "concurrent", "features")
+AREAS = ("types", "partitions", "commits", "pruning", "checkpoints", "mixed", "concurrent", "features", "zones")
 
 
 def main():
