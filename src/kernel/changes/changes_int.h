@@ -16,7 +16,7 @@
 
 #include "base/vec.h"
 #include "kernel/log/commit.h"
-#include "kernel/scan/scan_int.h"
+#include "kernel/snapshot/state.h"
 #include "silt/changes.h"
 
 #define SL_CHANGES_MAX_SCANS 2

@@ -10,6 +10,8 @@
 #include "kernel/dv/dv.h"
 #include "kernel/scan/partition_prune.h"
 #include "kernel/scan/plan_path.h"
+#include "kernel/scan/scan_build.h"
+#include "kernel/scan/scan_filter.h"
 #include "schema/value.h"
 
 /* The columns after the table's own, and their places among the constants of a file after its partition values. */
@@ -67,8 +69,11 @@ silt_status sl_changes_make_schema(silt_changes *changes, silt_error *err)
 struct making {
     silt_changes *changes;
     silt_scan *scan;
+    struct sl_arena *arena; /* of the scan */
     bool change_files;
-    size_t n_partitions; /* of the table */
+    size_t n_files;
+    size_t n_partitions;         /* of the table */
+    struct sl_scan_filter facts; /* of no condition: the partition columns */
     struct sl_partition_pruner pruner;
     struct sl_plan_paths paths;
 };
@@ -78,7 +83,7 @@ static silt_status find_partitions(struct making *m, silt_error *err)
     silt_snapshot *snapshot = m->changes->snapshot;
     const silt_schema *logical = silt_snapshot_schema(snapshot);
     m->n_partitions = silt_snapshot_partition_count(snapshot);
-    struct sl_partition_column *columns = sl_arena_alloc_array(&m->scan->arena, m->n_partitions + 1, sizeof(*columns));
+    struct sl_partition_column *columns = sl_arena_alloc_array(m->arena, m->n_partitions + 1, sizeof(*columns));
     if (columns == NULL) {
         return sl_fail_nomem(err);
     }
@@ -93,19 +98,19 @@ static silt_status find_partitions(struct making *m, silt_error *err)
         }
         columns[i] = sl_partition_column_of(field, &silt_snapshot_physical_schema(snapshot)->root.fields[index]);
     }
-    return sl_scan_filter_make(&m->scan->arena, NULL, logical, columns, m->n_partitions, &m->scan->facts, err);
+    return sl_scan_filter_make(m->arena, NULL, logical, columns, m->n_partitions, &m->facts, err);
 }
 
 static silt_status find_sources(struct making *m, silt_plan_column **out, silt_error *err)
 {
     const struct silt_type *root = &m->changes->schema->root;
     const size_t n_table = root->n_fields - N_CHANGE_COLUMNS;
-    silt_plan_column *sources = sl_arena_alloc_array(&m->scan->arena, root->n_fields, sizeof(*sources));
+    silt_plan_column *sources = sl_arena_alloc_array(m->arena, root->n_fields, sizeof(*sources));
     if (sources == NULL) {
         return sl_fail_nomem(err);
     }
     for (size_t i = 0; i < root->n_fields; i++) {
-        const size_t partition = i < n_table ? sl_scan_filter_partition(&m->scan->facts, root->fields[i].name)
+        const size_t partition = i < n_table ? sl_scan_filter_partition(&m->facts, root->fields[i].name)
                                              : m->n_partitions + (i - n_table);
         const bool stored = i == n_table + CHANGE_TYPE ? m->change_files : partition == SIZE_MAX;
         sources[i] = stored ? (silt_plan_column){SILT_FROM_FILE, -1}
@@ -122,11 +127,11 @@ static silt_status make_vector(struct making *m, const struct sl_dv_descriptor *
     if (dv == NULL) {
         return SILT_OK;
     }
-    silt_deletion_vector *vector = sl_arena_alloc_zero(&m->scan->arena, sizeof(*vector));
+    silt_deletion_vector *vector = sl_arena_alloc_zero(m->arena, sizeof(*vector));
     if (vector == NULL) {
         return sl_fail_nomem(err);
     }
-    SL_TRY(sl_dv_resolve(&m->scan->arena, sl_snapshot_root(m->changes->snapshot), dv, vector, err));
+    SL_TRY(sl_dv_resolve(m->arena, sl_snapshot_root(m->changes->snapshot), dv, vector, err));
     *out = vector;
     return SILT_OK;
 }
@@ -136,7 +141,7 @@ static silt_status make_constants(struct making *m, const struct sl_change_entry
 {
     const struct sl_partition_tuple *tuple = NULL;
     SL_TRY(sl_partition_pruner_find(&m->pruner, &entry->partition_values, entry->path, &tuple, err));
-    silt_value *values = sl_arena_alloc_array(&m->scan->arena, m->n_partitions + N_CHANGE_COLUMNS, sizeof(*values));
+    silt_value *values = sl_arena_alloc_array(m->arena, m->n_partitions + N_CHANGE_COLUMNS, sizeof(*values));
     if (values == NULL) {
         return sl_fail_nomem(err);
     }
@@ -166,13 +171,8 @@ static silt_status add_file(struct making *m, const struct sl_change_entry *entr
     SL_TRY(make_constants(m, entry, &file.partition_values, err));
     SL_TRY(make_vector(m, entry->deleted, &file.deleted, err));
     SL_TRY(make_vector(m, entry->selected, &file.selected, err));
-    silt_plan_file *kept = sl_vec_push(&m->scan->files);
-    if (kept == NULL) {
-        return sl_fail_nomem(err);
-    }
-    *kept = file;
-    m->scan->plan.has_row_sets = m->scan->plan.has_row_sets || file.deleted != NULL || file.selected != NULL;
-    return SILT_OK;
+    m->n_files++;
+    return sl_scan_add_file(m->scan, &file, err);
 }
 
 static silt_status add_files(struct making *m, silt_error *err)
@@ -189,31 +189,13 @@ static silt_status add_files(struct making *m, silt_error *err)
 
 static silt_status finish(struct making *m, silt_error *err)
 {
-    silt_scan *scan = m->scan;
-    silt_changes *changes = m->changes;
     silt_plan_column *sources = NULL;
     SL_TRY(find_sources(m, &sources, err));
-    scan->schema = silt_schema_ref(changes->schema);
-    scan->plan_schema = silt_schema_ref(changes->schema);
-    scan->physical_schema = silt_schema_ref(changes->physical);
-    scan->n_projected = changes->schema->root.n_fields;
-    scan->metadata_column = SIZE_MAX;
-    const struct sl_str root = sl_snapshot_root(changes->snapshot);
-    scan->plan = (silt_scan_plan){
-        .size = sizeof(silt_scan_plan),
-        .storage = sl_snapshot_storage(changes->snapshot),
-        .logical = scan->plan_schema,
-        .physical = scan->physical_schema,
-        .columns = sources,
-        .n_partition_columns = m->n_partitions + N_CHANGE_COLUMNS,
-        .match_by_field_id = sl_snapshot_mapping(changes->snapshot) == SL_MAPPING_ID,
-        .files = scan->files.data,
-        .n_files = scan->files.len,
-        .has_row_sets = scan->plan.has_row_sets,
-        .table = root.ptr,
-        .version = changes->to,
-        .root = root.ptr,
-    };
+    const struct sl_scan_parts parts = {.logical = m->changes->schema,
+                                        .physical = m->changes->physical,
+                                        .sources = sources,
+                                        .n_constants = m->n_partitions + N_CHANGE_COLUMNS};
+    sl_scan_finish(m->scan, &parts);
     return SILT_OK;
 }
 
@@ -227,10 +209,11 @@ static silt_status make_scan(silt_changes *changes, const silt_changes_options *
     m->changes = changes;
     m->change_files = change_files;
     SL_TRY(sl_scan_new(changes->snapshot, &m->scan, err));
+    m->arena = sl_scan_arena(m->scan);
     silt_status status = find_partitions(m, err);
     if (status == SILT_OK) {
-        sl_plan_paths_init(&m->paths, changes->snapshot, &m->scan->arena);
-        sl_partition_pruner_init(&m->pruner, &m->scan->arena, &m->scan->facts);
+        sl_plan_paths_init(&m->paths, changes->snapshot, m->arena);
+        sl_partition_pruner_init(&m->pruner, m->arena, &m->facts);
         m->pruner.local_time = options->local_time;
         m->pruner.local_time_ctx = options->local_time_ctx;
         status = add_files(m, err);
@@ -240,7 +223,7 @@ static silt_status make_scan(silt_changes *changes, const silt_changes_options *
         status = finish(m, err);
     }
     /* One scan is made in any case: it tells the columns of no rows. */
-    if (status == SILT_OK && (m->scan->files.len > 0 || (!change_files && changes->n_scans == 0))) {
+    if (status == SILT_OK && (m->n_files > 0 || (!change_files && changes->n_scans == 0))) {
         changes->scans[changes->n_scans++] = silt_scan_ref(m->scan);
     }
     silt_scan_unref(m->scan);

@@ -11,6 +11,7 @@
 
 #include "base/vec.h"
 #include "kernel/scan/metadata_column.h"
+#include "kernel/scan/scan_build.h"
 #include "kernel/scan/scan_filter.h"
 #include "kernel/snapshot/state.h"
 #include "silt/scan.h"
@@ -46,8 +47,7 @@ struct sl_scan_wish {
     void *local_time_ctx;
 };
 
-/* An empty scan with one reference; everything is filled in by sl_scan_assemble, after scan->filter is set. */
-silt_status sl_scan_new(silt_snapshot *snapshot, silt_scan **out, silt_error *err);
+/* Fills in everything of a new scan (scan_build.h) whose filter is set. */
 silt_status sl_scan_assemble(silt_scan *scan, const silt_call *call, const struct sl_scan_wish *wish, silt_error *err);
 
 /* Fills files and ordinals; answered[i] tells whether pruning answered AND member i for every file that is left. */
