@@ -5,7 +5,7 @@
 #define BYTES(...) \
     ((struct sl_str){(const char *)(const unsigned char[]){__VA_ARGS__}, sizeof((unsigned char[]){__VA_ARGS__})})
 
-#define NO_NAMES BYTES(0x11, 0, 0)
+#define NO_NAMES ((struct sl_str){"\x11\0\0", 3})
 /* "a", "b", "c" */
 #define NAMES BYTES(0x11, 3, 0, 1, 2, 3, 'a', 'b', 'c')
 

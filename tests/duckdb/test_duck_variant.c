@@ -7,7 +7,7 @@
 #define BYTES(...) \
     ((struct sl_str){(const char *)(const unsigned char[]){__VA_ARGS__}, sizeof((unsigned char[]){__VA_ARGS__})})
 
-#define NO_NAMES BYTES(0x11, 0, 0)
+#define NO_NAMES ((struct sl_str){"\x11\0\0", 3})
 #define VARIANT_FIELD(name) HAND_FIELD(name, "variant")
 
 static struct pq_column bytes(const char *name, enum pq_repetition repetition, const struct sl_str *texts, size_t n,

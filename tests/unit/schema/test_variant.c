@@ -8,7 +8,7 @@
 
 /* Names "a", "bc". */
 #define TWO_NAMES BYTES(0x01, 2, 0, 1, 3, 'a', 'b', 'c')
-#define NO_NAMES BYTES(0x11, 0, 0)
+#define NO_NAMES ((struct sl_str){"\x11\0\0", 3})
 
 static struct sl_variant_value read(struct sl_str bytes)
 {
@@ -195,6 +195,37 @@ static void values_that_overlap_are_refused(void **state)
     check_fails(NO_NAMES, BYTES(0x03, 4, 0, 0, 0, 0, 2, 0x0C, 5), SILT_ECORRUPT);
 }
 
+/* Random bytes, and sound ones with random faults: an answer each, and printing agrees with checking. */
+static void any_bytes_get_an_answer(void **state)
+{
+    static const unsigned char sound[] = {0x02, 2, 0, 1,    0,    9,   20,   0x03, 2, 0, 5, 6,    0x14, 1,
+                                          0,    0, 0, 0x00, 0x05, 'x', 0x02, 1,    1, 0, 2, 0x0C, 7};
+    uint64_t seed = UINT64_C(88172645463325252);
+    size_t n_fine = 0;
+    struct sl_buf json;
+    (void)state;
+    sl_buf_init(&json, silt_env_default());
+    for (size_t i = 0; i < 50000; i++) {
+        unsigned char bytes[sizeof(sound)];
+        memcpy(bytes, sound, sizeof(sound));
+        const size_t n_faults = i % 2 == 0 ? sizeof(sound) : 1 + i % 3;
+        for (size_t j = 0; j < n_faults; j++) {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            bytes[seed % sizeof(bytes)] = (unsigned char)(seed >> 32);
+        }
+        silt_error err = SILT_ERROR_INIT;
+        const struct sl_str value = sl_str_make((const char *)bytes, sizeof(bytes));
+        const silt_status checked = sl_variant_check(TWO_NAMES, value, NULL, &err);
+        sl_buf_clear(&json);
+        assert_int_equal(sl_variant_put_json(&json, TWO_NAMES, value, &err), checked);
+        n_fine += checked == SILT_OK ? 1 : 0;
+    }
+    assert_true(n_fine > 1000);
+    sl_buf_release(&json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +242,7 @@ int main(void)
         cmocka_unit_test(text_that_is_not_utf8_is_refused),
         cmocka_unit_test(deep_nesting_is_a_limit),
         cmocka_unit_test(values_that_overlap_are_refused),
+        cmocka_unit_test(any_bytes_get_an_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
