@@ -241,7 +241,9 @@ static silt_status read_checkpoint(struct account *a, const struct sl_log_segmen
         status = sl_checkpoint_each(&request, fsck->call, take_row, a, &found);
     }
     *good = status == SILT_OK;
-    if (status != SILT_OK) {
+    if (status == SILT_OK) {
+        status = sl_fsck_parsed(fsck, &checkpoint, a->about.file, err);
+    } else {
         struct sl_fsck_about about = a->about;
         about.severity = status == SILT_EUNSUPPORTED ? SILT_FSCK_NOTE : SILT_FSCK_FAULT;
         status = sl_fsck_tell_failure(fsck, &about, &found, err);

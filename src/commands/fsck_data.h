@@ -50,5 +50,8 @@ silt_status sl_fsck_query(struct sl_fsck_reader *reader, struct sl_fsck_item *it
                           silt_error *err);
 /* The columns and schemas of the reader. */
 silt_status sl_fsck_find_columns(struct sl_fsck_reader *reader, silt_error *err);
+/* The partition columns, in the reader's arena. */
+silt_status sl_fsck_find_partitions(struct sl_fsck_reader *reader, struct sl_partition_column **out, size_t *n,
+                                    silt_error *err);
 
 #endif

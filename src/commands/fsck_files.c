@@ -172,32 +172,11 @@ static silt_status take_file(void *ctx, const struct sl_add *add, bool *stop, si
 
 /* ---- all of them ---- */
 
-static silt_status find_partitions(struct visit *v, silt_error *err)
-{
-    const silt_snapshot *snapshot = v->fsck->snapshot;
-    const silt_schema *logical = silt_snapshot_schema(snapshot);
-    v->n_partitions = silt_snapshot_partition_count(snapshot);
-    v->partitions = sl_arena_alloc_array(&v->reader.arena, v->n_partitions + 1, sizeof(*v->partitions));
-    if (v->partitions == NULL) {
-        return sl_fail_nomem(err);
-    }
-    for (size_t i = 0; i < v->n_partitions; i++) {
-        size_t index = 0;
-        const char *name = silt_snapshot_partition_column(snapshot, i);
-        const struct silt_field *field = sl_type_find(&logical->root, sl_str_from(name), &index);
-        if (field == NULL) {
-            return sl_fail(err, SILT_ECORRUPT, NULL, "partition column %s is not in the schema", name);
-        }
-        v->partitions[i] = sl_partition_column_of(field, &silt_snapshot_physical_schema(snapshot)->root.fields[index]);
-    }
-    return SILT_OK;
-}
-
 static silt_status visit_files(struct visit *v, silt_error *err)
 {
     int64_t bytes = 0;
     struct sl_fsck *fsck = v->fsck;
-    SL_TRY(find_partitions(v, err));
+    SL_TRY(sl_fsck_find_partitions(&v->reader, &v->partitions, &v->n_partitions, err));
     silt_error found = SILT_ERROR_INIT;
     silt_status status = silt_snapshot_totals(fsck->snapshot, fsck->call, &v->n_files, &bytes, &found);
     if (status == SILT_OK) {

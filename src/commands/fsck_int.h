@@ -7,6 +7,7 @@
  *   fsck_state.c       protocol, metadata, transactions, domains: the newest counts
  *   fsck_set.c         the logical files, as hashes
  *   fsck_compare.c     a checkpoint, a compacted file or a snapshot against the state
+ *   fsck_parsed.c      typed columns of a checkpoint against its text
  *   fsck_checksum.c    version checksums; fsck_hint.c: _last_checkpoint
  *   fsck_files.c       the live files: there, of their size, partition values; which are read
  *   fsck_data.c        rows of files, by the data plane; fsck_judge.c: statistics against them (pure)
@@ -22,6 +23,7 @@
 #include "engine/dataplane.h"
 #include "kernel/log/commit_batch.h"
 #include "kernel/log/segment.h"
+#include "kernel/replay/checkpoint.h"
 #include "kernel/replay/replay.h"
 #include "silt/commands.h"
 #include "silt/snapshot.h"
@@ -127,6 +129,12 @@ silt_status sl_fsck_compare_snapshot(struct sl_fsck *fsck, struct sl_fsck_state 
 /* A compacted file against the n commits that it stands for. */
 silt_status sl_fsck_compare_compacted(struct sl_fsck *fsck, const struct sl_log_file *compacted,
                                       const struct sl_log_file *commits, size_t n, silt_error *err);
+
+/* ---- fsck_parsed.c ---- */
+
+/* The typed columns of an open checkpoint against its text. name: of its first file. */
+silt_status sl_fsck_parsed(struct sl_fsck *fsck, const struct sl_checkpoint *checkpoint, struct sl_str name,
+                           silt_error *err);
 
 /* ---- fsck_checksum.c, fsck_hint.c ---- */
 

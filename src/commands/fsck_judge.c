@@ -108,6 +108,16 @@ static bool may_widen(const struct sl_skip_column *column, const silt_value *sta
     return is_old(truth, stated) || is_float_text(column, stated, truth);
 }
 
+bool sl_fsck_is_same(const struct sl_skip_column *column, const silt_value *a, const silt_value *b)
+{
+    int order = 0;
+    if (!sl_value_compare(a, b, &order) || order == 0 || is_float_text(column, a, b)) {
+        return true;
+    }
+    return is_time(a->kind) && is_time(b->kind) && a->as.i64 / 2 - b->as.i64 / 2 <= CUT_US / 2 &&
+           b->as.i64 / 2 - a->as.i64 / 2 <= CUT_US / 2;
+}
+
 static enum sl_fsck_verdict judge_bound(const struct sl_claims *claims, const struct sl_skip_column *column,
                                         const silt_value *stated, const silt_value *truth, bool is_max)
 {

@@ -27,6 +27,8 @@ struct sl_fsck_judgement {
 
 /* Have bounds of the column a meaning to compare with? */
 bool sl_fsck_is_ordered(const struct sl_skip_column *column);
+/* Do two accounts of a bound say the same, but for what texts cut off? */
+bool sl_fsck_is_same(const struct sl_skip_column *column, const silt_value *a, const silt_value *b);
 void sl_fsck_judge(const struct sl_claims *claims, const struct sl_skip_column *column, const struct sl_bounds *stated,
                    const struct sl_fsck_truth *truth, struct sl_fsck_judgement *out);
 

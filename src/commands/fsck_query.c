@@ -138,6 +138,28 @@ silt_status sl_fsck_find_columns(struct sl_fsck_reader *reader, silt_error *err)
     return status;
 }
 
+silt_status sl_fsck_find_partitions(struct sl_fsck_reader *reader, struct sl_partition_column **out, size_t *n,
+                                    silt_error *err)
+{
+    const silt_snapshot *snapshot = reader->fsck->snapshot;
+    const silt_schema *logical = silt_snapshot_schema(snapshot);
+    *n = silt_snapshot_partition_count(snapshot);
+    *out = sl_arena_alloc_array(&reader->arena, *n + 1, sizeof(**out));
+    if (*out == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < *n; i++) {
+        size_t index = 0;
+        const char *name = silt_snapshot_partition_column(snapshot, i);
+        const struct silt_field *field = sl_type_find(&logical->root, sl_str_from(name), &index);
+        if (field == NULL) {
+            return sl_fail(err, SILT_ECORRUPT, NULL, "partition column %s is not in the schema", name);
+        }
+        (*out)[i] = sl_partition_column_of(field, &silt_snapshot_physical_schema(snapshot)->root.fields[index]);
+    }
+    return SILT_OK;
+}
+
 /* ---- the query ---- */
 
 struct query {
