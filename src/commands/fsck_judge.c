@@ -33,8 +33,9 @@ static bool was_float(const struct sl_skip_column *column)
 /* The shortest text of a float is another number when it is read as a double. */
 static bool is_float_text(const struct sl_skip_column *column, const silt_value *stated, const silt_value *truth)
 {
-    return stated->kind == SILT_TYPE_DOUBLE && truth->kind == SILT_TYPE_DOUBLE && was_float(column) &&
-           !((float)stated->as.f64 < (float)truth->as.f64) && !((float)stated->as.f64 > (float)truth->as.f64);
+    const bool both = stated->kind == SILT_TYPE_DOUBLE && truth->kind == SILT_TYPE_DOUBLE;
+    return both && was_float(column) && (float)stated->as.f64 >= (float)truth->as.f64 &&
+           (float)stated->as.f64 <= (float)truth->as.f64;
 }
 
 static bool is_time(silt_type_kind kind)
