@@ -5,11 +5,14 @@
 #include "kernel/changes/changes.h"
 #include "kernel/changes/changes_int.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/arrow.h"
 #include "base/error.h"
+#include "kernel/feature/feature.h"
+#include "kernel/snapshot/load.h"
 
 /* ---- planning ---- */
 
@@ -17,15 +20,36 @@ struct planning {
     silt_changes *changes;
     struct sl_str root;
     struct sl_changes_rule rule;
+    bool by_catalog;
 };
+
+/* A feature that came and went within the range may be one that the files from then need. */
+static silt_status check_protocol(const struct planning *planning, const struct sl_protocol *protocol, int64_t version,
+                                  silt_error *err)
+{
+    static const struct sl_metadata bare = {0}; /* the protocol alone is judged: what it announces may come later */
+    silt_schema *empty = NULL;
+    SL_TRY(sl_schema_from_fields(planning->changes->env, NULL, 0, &empty, err));
+    const silt_status status = planning->by_catalog ? sl_gate_read_by_catalog(protocol, &bare, empty, err)
+                                                    : sl_gate_read(protocol, &bare, empty, err);
+    silt_schema_unref(empty);
+    if (status != SILT_OK) {
+        sl_error_context(err, "version %" PRId64, version);
+        sl_error_version(err, version);
+    }
+    return status;
+}
 
 static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *stop, silt_error *err)
 {
     (void)stop;
     struct planning *planning = ctx;
     for (size_t i = 0; i < commit->n_actions; i++) {
-        if (commit->actions[i].kind == SL_ACTION_METADATA) {
-            SL_TRY(sl_changes_check_metadata(&planning->rule, &commit->actions[i].u.metadata, commit->version, err));
+        const struct sl_action *action = &commit->actions[i];
+        if (action->kind == SL_ACTION_METADATA) {
+            SL_TRY(sl_changes_check_metadata(&planning->rule, &action->u.metadata, commit->version, err));
+        } else if (action->kind == SL_ACTION_PROTOCOL) {
+            SL_TRY(check_protocol(planning, &action->u.protocol, commit->version, err));
         }
     }
     return sl_changes_of_commit(planning->changes, planning->root, commit, err);
@@ -61,7 +85,8 @@ static silt_status plan(silt_table *table, const silt_call *call, const silt_cha
                                          .physical = silt_snapshot_physical_schema(changes->snapshot),
                                          .last = sl_snapshot_get_metadata(changes->snapshot),
                                          .from = changes->from,
-                                         .to = changes->to}};
+                                         .to = changes->to},
+                                .by_catalog = sl_table_is_catalog(table)};
     SL_TRY(check_first(table, call, &planning, err));
     SL_TRY(sl_changes_commits(table, call, changes->from, changes->to, take_commit, &planning, err));
     return sl_changes_make_scans(changes, options, err);

@@ -207,23 +207,32 @@ static silt_status keep_change_files(struct gather *g, size_t *n, silt_error *er
     return SILT_OK;
 }
 
+static bool is_zero(const sl_json *count)
+{
+    struct sl_str text = {NULL, 0};
+    int64_t number = -1;
+    return sl_json_to_str(count, &text) ? sl_str_eq_c(text, "0") : sl_json_to_i64(count, &number) && number == 0;
+}
+
 /*
  * A MERGE that says it changed no row, and yet rewrote files as if it had: Delta Spark once wrote such commits, and leaves them out when it
  * reads.
  */
-static bool changed_nothing(const struct sl_commit_info *info)
+static silt_status changed_nothing(const silt_env *env, const struct sl_commit_info *info, bool *out, silt_error *err)
 {
-    static const char *const counts[] = {"\"numTargetRowsInserted\":\"0\"", "\"numTargetRowsUpdated\":\"0\"",
-                                         "\"numTargetRowsDeleted\":\"0\""};
+    static const char *const counts[] = {"numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted"};
+    *out = false;
     if (info == NULL || !sl_str_eq(info->operation, SL_STR("MERGE")) || info->operation_metrics.ptr == NULL) {
-        return false;
+        return SILT_OK;
     }
+    struct sl_json_doc *doc = NULL;
+    SL_TRY(sl_json_parse(env, info->operation_metrics, &doc, err));
+    *out = true;
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        if (sl_str_find(info->operation_metrics, sl_str_from(counts[i])) == SIZE_MAX) {
-            return false;
-        }
+        *out = *out && is_zero(sl_json_member(sl_json_root(doc), counts[i]));
     }
-    return true;
+    sl_json_free(doc);
+    return SILT_OK;
 }
 
 silt_status sl_changes_of_commit(silt_changes *changes, struct sl_str root, const struct sl_commit *commit,
@@ -238,7 +247,11 @@ silt_status sl_changes_of_commit(silt_changes *changes, struct sl_str root, cons
     sl_arena_init(&g.keys, changes->env);
     size_t n_files = 0;
     silt_status status = keep_change_files(&g, &n_files, err);
-    if (status == SILT_OK && n_files == 0 && !changed_nothing(info)) {
+    bool nothing = false;
+    if (status == SILT_OK && n_files == 0) {
+        status = changed_nothing(changes->env, info, &nothing, err);
+    }
+    if (status == SILT_OK && n_files == 0 && !nothing) {
         status = derive(&g, err);
     }
     sl_map_release(&g.removes);

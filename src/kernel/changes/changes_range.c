@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "kernel/changes/changes_int.h"
 #include "kernel/log/commit_batch.h"
-#include "kernel/log/list.h"
+#include "kernel/snapshot/load.h"
 #include "kernel/table/commit_times.h"
 
 /* The first version at or after a time; before the table's first version that one counts, as in Delta Spark. */
@@ -98,11 +98,15 @@ silt_status sl_changes_range(silt_table *table, const silt_call *call, const sil
 
 /* ---- commits ---- */
 
-static silt_status missing(silt_table *table, int64_t version, silt_error *err)
+/* earliest: the first that is there, -1 if none is. */
+static silt_status missing(silt_table *table, int64_t version, int64_t earliest, silt_error *err)
 {
     const silt_status status = sl_fail(
         err, SILT_ENOTFOUND, "DELTA_VERSION_NOT_FOUND",
         "the commit of version %" PRId64 ", whose changes are wanted, is not in the log any more", version);
+    if (earliest > version) {
+        sl_error_hint(err, "the log begins with version %" PRId64 ": earlier changes are gone", earliest);
+    }
     sl_error_path(err, silt_table_uri(table));
     sl_error_version(err, version);
     return status;
@@ -120,8 +124,7 @@ silt_status sl_changes_commits(silt_table *table, const silt_call *call, int64_t
     sl_vec_init(&files, env, sizeof(struct sl_log_file));
     bool exists = false;
     /* From the beginning: times are made to grow over the whole log, as the history shows them. */
-    silt_status status = sl_log_list(sl_table_storage(table), call, sl_table_root(table), 0, &names, &files, &exists,
-                                     err);
+    silt_status status = sl_table_list_log(table, call, 0, &names, &files, &exists, err);
     if (status == SILT_OK) {
         struct sl_log_file *commits = files.data;
         const size_t n = sl_commit_times_filter(commits, files.len, 0);
@@ -136,7 +139,7 @@ silt_status sl_changes_commits(silt_table *table, const silt_call *call, int64_t
         }
         const int64_t found = (int64_t)(end - first);
         if (found != to - from + 1) {
-            status = missing(table, from + found, err);
+            status = missing(table, from + found, n > 0 ? commits[0].version : -1, err);
         } else {
             const struct sl_log_source source = {
                 .engine = silt_table_engine(table), .storage = sl_table_storage(table), .root = sl_table_root(table)};

@@ -31,20 +31,21 @@ static silt_status refuse(const struct check *check, const char *what, struct sl
 
 static bool reads_as(const struct silt_type *from, const struct silt_type *to);
 
-static const struct silt_field *find_exact(const struct silt_type *type, struct sl_str name)
+/* Names of files are found as readers find them: exactly, else ignoring case. */
+static const struct silt_field *find_field(const struct silt_type *type, struct sl_str name)
 {
     for (size_t i = 0; i < type->n_fields; i++) {
         if (sl_str_eq(type->fields[i].name, name)) {
             return &type->fields[i];
         }
     }
-    return NULL;
+    return sl_type_find(type, name, NULL);
 }
 
 static bool struct_reads_as(const struct silt_type *from, const struct silt_type *to)
 {
     for (size_t i = 0; i < from->n_fields; i++) {
-        const struct silt_field *field = find_exact(to, from->fields[i].name);
+        const struct silt_field *field = find_field(to, from->fields[i].name);
         if (field != NULL && !reads_as(from->fields[i].type, field->type)) {
             return false;
         }
@@ -100,7 +101,7 @@ static silt_status check_columns(const struct check *check, const silt_schema *l
     const struct sl_changes_rule *rule = check->rule;
     for (size_t i = 0; i < rule->physical->root.n_fields; i++) {
         const struct silt_field *to = &rule->physical->root.fields[i];
-        const struct silt_field *from = find_exact(&physical->root, to->name);
+        const struct silt_field *from = find_field(&physical->root, to->name);
         if (from != NULL && !reads_as(from->type, to->type)) {
             return refuse(check, "the type", rule->logical->root.fields[i].name);
         }
