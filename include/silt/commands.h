@@ -69,12 +69,15 @@ typedef struct silt_fsck_report {
 } silt_fsck_report;
 
 /*
- * Checks a table: replays its log in different ways and compares them with each other and with checkpoints, compacted files and version
- * checksums; looks for every live file; compares the statistics of files with their rows, deletion vectors with their files, row ids with
- * each other. on_finding is called for whatever is wrong, one call at a time, perhaps from another thread; false ends the check (SILT_ECANCELLED). A fault of the
- * table is a finding, not an error; also a table that cannot be opened is checked as far as it goes. *report (size set by the caller) is
- * filled in every case. options NULL: everything is checked. SILT_ENOTTABLE: nothing of a log is there; SILT_EUNSUPPORTED: the engine has
- * no data plane of silt's own, and options->no_data was not set.
+ * Checks a table: replays its log in different ways and compares them with each other and with checkpoints, compacted files and
+ * version checksums; looks for every live file; compares the statistics of files with their rows, deletion vectors with their
+ * files, row ids with each other.
+ *
+ * on_finding is called for whatever is wrong, one call at a time, perhaps from another thread; false ends the check
+ * (SILT_ECANCELLED). A fault of the table is a finding, not an error; also a table that cannot be opened is checked as far as it
+ * goes. *report (size set by the caller) is filled in every case. options NULL: everything is checked. SILT_ENOTTABLE: nothing of a
+ * log is there; SILT_EENGINE or SILT_EUNSUPPORTED: the engine is not the default one, or its data plane cannot be loaded, and
+ * options->no_data was not set.
  */
 SILT_API SILT_NODISCARD silt_status silt_table_fsck(silt_table *table, const silt_call *call,
                                                     const silt_fsck_options *options,

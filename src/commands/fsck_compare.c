@@ -44,6 +44,9 @@ static silt_status take_add(struct account *a, const struct sl_add *add, silt_er
     if (a->as_base) {
         struct sl_fsck_file before;
         SL_TRY(sl_fsck_set_add(files, add, a->about.version, &before, err));
+        if (sl_fsck_set_other(files, before.id) != NULL) {
+            return tell_file(a, add->path, "has the file with two deletion vectors: its rows are doubled", err);
+        }
         return before.version < 0 ? SILT_OK : tell_file(a, add->path, "has the file twice", err);
     }
     if (!sl_fsck_id_make(files, add->path, add->deletion_vector, &id)) {

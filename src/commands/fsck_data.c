@@ -11,6 +11,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "commands/fsck_judge.h"
+#include "json/json.h"
 #include "kernel/dv/dv.h"
 #include "kernel/snapshot/state.h"
 #include "schema/value.h"
@@ -94,6 +95,25 @@ static silt_status find_vector(struct batch *b, struct sl_fsck_item *item, silt_
     return sl_fsck_tell(fsck, &lacks, err, "the file has a deletion vector, but its statistics lack numRecords");
 }
 
+/* Readers take what is no JSON for no statistics. */
+static silt_status check_text(struct batch *b, const struct sl_fsck_item *item, silt_error *err)
+{
+    struct sl_json_doc *doc = NULL;
+    const struct sl_str text = item->add->stats;
+    struct sl_fsck_about where = about(b, item, SL_FSCK_STATISTICS);
+    if (text.len == 0) {
+        return SILT_OK;
+    }
+    const silt_status status = sl_json_parse(b->reader->fsck->env, text, &doc, NULL);
+    const bool is_object = status == SILT_OK && sl_json_is_object(sl_json_root(doc));
+    sl_json_free(doc);
+    if (status == SILT_ENOMEM) {
+        return sl_fail_nomem(err);
+    }
+    where.severity = SILT_FSCK_NOTE;
+    return is_object ? SILT_OK : sl_fsck_tell(b->reader->fsck, &where, err, "the statistics are no JSON object");
+}
+
 static silt_status prepare(struct batch *b, struct sl_fsck_item *item, const struct sl_add *add, silt_error *err)
 {
     struct sl_fsck_reader *reader = b->reader;
@@ -109,6 +129,7 @@ static silt_status prepare(struct batch *b, struct sl_fsck_item *item, const str
     }
     SL_TRY(sl_plan_paths_find(&b->paths, add->path, &item->file, err));
     SL_TRY(sl_stats_reader_claims(reader->stats, add->stats, &b->arena, &item->claims, item->bounds, err));
+    SL_TRY(check_text(b, item, err));
     return add->deletion_vector != NULL ? find_vector(b, item, err) : SILT_OK;
 }
 

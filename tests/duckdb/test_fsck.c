@@ -102,6 +102,14 @@ static void number_of_rows_must_be_right(void **state)
     check(s, "fault statistics 1 - part-: 11 for 10\n");
 }
 
+static void statistics_that_are_no_json_are_a_note(void **state)
+{
+    struct session_fixture *s = *state;
+    make(s);
+    falsify(s, VERSION1, "{\\\"numRecords\\\":10", "{numRecords");
+    check(s, "note statistics 1 - part-: - for -\n");
+}
+
 static void statistics_of_members_are_told_by_their_way(void **state)
 {
     struct session_fixture *s = *state;
@@ -322,6 +330,7 @@ int main(void)
         SESSION_TEST(sound_tables_have_no_findings),
         SESSION_TEST(statistics_that_lose_rows_are_told_with_file_and_column),
         SESSION_TEST(number_of_rows_must_be_right),
+        SESSION_TEST(statistics_that_are_no_json_are_a_note),
         SESSION_TEST(statistics_of_members_are_told_by_their_way),
         SESSION_TEST(wide_bounds_need_only_be_bounds),
         SESSION_TEST(files_must_be_there_and_of_their_size),

@@ -347,6 +347,36 @@ static void cancelled_check_ends(void **state)
     assert_int_equal(n, 0);
 }
 
+/* Checks with request n of memory failing; false when none failed. */
+static bool check_without_memory(struct log_fixture *f, size_t n)
+{
+    struct fsck_findings found = {0};
+    const silt_fsck_options options = {.size = sizeof(options), .no_data = true};
+    test_env_fail_at(&f->test, n);
+    fsck_run(&found, f->table, &options);
+    const bool failed = f->test.n_requests >= n;
+    test_env_fail_at(&f->test, 0);
+    if (found.status != SILT_OK && found.status != SILT_ENOMEM) {
+        fail_msg("request %zu: %s", n, found.err.message);
+    }
+    fsck_release(&found);
+    return failed;
+}
+
+static void check_survives_want_of_memory_at_every_request(void **state)
+{
+    struct log_fixture *f = *state;
+    make(f);
+    log_put(f, "_last_checkpoint", "{\"version\":2,\"size\":5}");
+    log_put(f, "00000000000000000002.crc", CRC("3", "20"));
+    log_put(f, "00000000000000000001.00000000000000000002.compacted.json", LOG_ADD("b") "\n" LOG_ADD("a") "\n");
+    log_checkpoint(f, 2, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("never"), LOG_ADD("c"), LOG_REMOVE("a"), NULL);
+    log_commit(f, 3, LOG_REMOVE("x"), LOG_ADD("d"), NULL);
+    for (size_t n = 1; check_without_memory(f, n); n++) {
+        assert_true(n < 100000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +403,7 @@ int main(void)
         LOG_TEST(findings_beyond_a_limit_are_counted_only),
         LOG_TEST(callback_ends_the_check),
         LOG_TEST(cancelled_check_ends),
+        LOG_TEST(check_survives_want_of_memory_at_every_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
