@@ -243,20 +243,8 @@ silt_status sl_duck_make_dirs(struct sl_dataplane *dp, const char *path, silt_er
 /* Removes a folder and all in it, as far as it can be done. */
 void sl_duck_remove_dir(struct sl_dataplane *dp, const char *path);
 
-/* ---- duck_check.c: physical types against the wanted ones; duck_footer.c: the cache of footers ---- */
+/* ---- duck_footer.c: the cache of footers ---- */
 
-struct sl_duck_check {
-    const struct silt_type *type;   /* struct of physical columns */
-    const struct silt_type *titles; /* the same with the table's names, for messages; NULL: as in the files */
-    bool match_by_field_id;
-};
-
-/*
- * SILT_ESCHEMA if a file holds a column whose type cannot be read as the wanted type without changing values. SILT_ENOTFOUND
- * for a missing file.
- */
-silt_status sl_duck_check_files(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_files *files,
-                                const struct sl_duck_check *check, silt_error *err);
 void sl_duck_footers_init(struct sl_duck_footers *footers, const silt_env *env);
 void sl_duck_footers_release(struct sl_duck_footers *footers);
 
@@ -326,16 +314,6 @@ bool sl_duck_text_register(struct sl_dataplane *dp, duckdb_connection handle);
 /* Columns that DuckDB adds to each scan; a column of a table may not hide them. */
 bool sl_duck_is_virtual_name(struct sl_str name);
 
-/* "read_parquet([…], schema=map{…})" for these columns; aliases[i] is the name that column i gets. */
-struct sl_duck_table {
-    const char *const *files;
-    size_t n_files;
-    const struct silt_field *fields; /* physical */
-    const struct sl_str *aliases;
-    size_t n_fields;
-    bool match_by_field_id;
-};
-silt_status sl_duck_put_table(struct sl_buf *sql, const struct sl_duck_table *table, silt_error *err);
 /* What follows the key of an entry of the map. */
 void sl_duck_put_map_entry(struct sl_buf *sql, struct sl_str alias, struct sl_str type);
 /* The entry of a column that is in no file: a map must not be empty. */

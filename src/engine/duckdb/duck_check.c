@@ -51,27 +51,3 @@ silt_status sl_footers_check(struct sl_dataplane *dp, const struct sl_duck_files
     pthread_mutex_unlock(&dp->lock);
     return status;
 }
-
-silt_status sl_duck_check_files(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_files *files,
-                                const struct sl_duck_check *check, silt_error *err)
-{
-    if (files->n == 0 || check->type->n_fields == 0) {
-        return SILT_OK;
-    }
-    struct sl_arena arena;
-    sl_arena_init(&arena, conn->dp->env);
-    struct sl_footer **footers = sl_arena_alloc_array(&arena, files->n, sizeof(struct sl_footer *));
-    silt_status status = SILT_OK;
-    if (footers == NULL) {
-        status = sl_fail_nomem(err);
-        goto out;
-    }
-    status = sl_footers_enter(conn, call, files, footers, err);
-    if (status == SILT_OK) {
-        status = sl_footers_check(conn->dp, files, footers, check, err);
-    }
-    sl_footers_leave(conn->dp);
-out:
-    sl_arena_release(&arena);
-    return status;
-}

@@ -89,7 +89,12 @@ silt_status sl_footer_parse(struct sl_arena *arena, struct sl_str bytes, const c
 
 /* ---- duck_check.c ---- */
 
-/* sl_duck_check_files with footers at hand. */
+struct sl_duck_check {
+    const struct silt_type *type;   /* struct of physical columns */
+    const struct silt_type *titles; /* the same with the table's names, for messages; NULL: as in the files */
+    bool match_by_field_id;
+};
+/* SILT_ESCHEMA if a file holds a column whose type cannot be read as the wanted type without changing values. */
 silt_status sl_footers_check(struct sl_dataplane *dp, const struct sl_duck_files *files, struct sl_footer **footers,
                              const struct sl_duck_check *check, silt_error *err);
 

@@ -5,7 +5,7 @@
  * files, rows keep their order, and no more of a large checkpoint is in memory than DuckDB's buffer. A materialised result would be
  * read by all threads at once, but takes 250 MB for the paths of a million files and a fifth more CPU time. One owner a stream.
  */
-#include "duck.h"
+#include "duck_footer.h"
 
 #include "base/alloc.h"
 #include "base/arrow.h"
@@ -58,9 +58,39 @@ static bool is_wanted(void *ctx, const struct sl_str *path, size_t path_len)
     return path_len > 0 && sl_type_find(&read->schema->root, path[0], NULL) != NULL;
 }
 
+/* How the columns of the opened file are read, as of any file of a scan (duck_column.c). Checks the file first. */
+static silt_status read_columns(struct read *read, struct sl_arena *arena, struct sl_duck_reading *readings,
+                                const struct sl_str *aliases, silt_error *err)
+{
+    struct sl_duck_conn conn;
+    struct sl_footer *footer = NULL;
+    const struct silt_type *root = &read->schema->root;
+    const struct sl_duck_check check = {.type = root, .match_by_field_id = read->match_by_field_id};
+    SL_TRY(sl_duck_connect(read->dp, &conn, err));
+    silt_status status = sl_footers_enter(&conn, call_of(read), &read->opened, &footer, err);
+    if (status == SILT_OK) {
+        status = sl_footers_check(read->dp, &read->opened, &footer, &check, err);
+    }
+    for (size_t i = 0; i < root->n_fields && status == SILT_OK; i++) {
+        const struct sl_duck_column column = {.logical = &root->fields[i],
+                                              .physical = &root->fields[i],
+                                              .by_id = read->match_by_field_id,
+                                              .alias = aliases[i]};
+        status = sl_duck_column_read(arena, footer, &column, &readings[i], err);
+        if (status == SILT_OK && readings[i].aside) {
+            status = sl_fail(err, SILT_EUNSUPPORTED, NULL,
+                             "column %.*s of file %s holds annotated variants or nanoseconds, which only a scan reads",
+                             SL_FMT(root->fields[i].name), read->opened.sources[0].path);
+        }
+    }
+    sl_footers_leave(read->dp);
+    sl_duck_disconnect(&conn);
+    return status;
+}
+
 /* Columns are put by position under names of their own, so that names of virtual columns and of data never meet. */
-static silt_status put_columns(const struct read *read, size_t file, const struct sl_str *aliases, struct sl_buf *sql,
-                               silt_error *err)
+static silt_status put_columns(const struct read *read, size_t file, const struct sl_duck_reading *readings,
+                               struct sl_buf *sql, silt_error *err)
 {
     const struct silt_type *root = &read->schema->root;
     sl_buf_put_c(sql, "SELECT ");
@@ -70,7 +100,7 @@ static silt_status put_columns(const struct read *read, size_t file, const struc
             sl_buf_put_c(sql, "NULL::");
             SL_TRY(sl_duck_put_type(sql, root->fields[i].type, err));
         } else {
-            sl_duck_put_ident(sql, aliases[i]);
+            sl_buf_put_str(sql, readings[i].mapped);
         }
         sl_buf_put_c(sql, " AS ");
         sl_duck_put_ident(sql, root->fields[i].name);
@@ -97,38 +127,51 @@ static silt_status put_any_of(struct read *read, struct sl_buf *sql, silt_error 
     return sl_duck_put_sparse(read->dp, call_of(read), read->opened.local[0], &read->any_of, sql, err);
 }
 
+static void put_source(const struct read *read, const struct sl_duck_reading *readings, const struct sl_str *aliases,
+                       struct sl_buf *sql)
+{
+    const size_t n = read->schema->root.n_fields;
+    sl_buf_put_c(sql, " FROM read_parquet(");
+    sl_duck_put_paths(sql, read->opened.local, 1);
+    sl_buf_put_c(sql, ", schema = map{");
+    for (size_t i = 0; i < n; i++) {
+        sl_buf_put_c(sql, i > 0 ? ", " : "");
+        sl_duck_put_text(sql, readings[i].stored);
+        sl_duck_put_map_entry(sql, aliases[i], readings[i].declared);
+    }
+    if (n == 0) {
+        sl_duck_put_no_column(sql);
+    }
+    sl_buf_put_c(sql, "})");
+}
+
 /* The query for one file; for no file at all a query without rows. */
 static silt_status put_query(struct read *read, size_t file, struct sl_buf *sql, silt_error *err)
 {
-    const struct silt_type *root = &read->schema->root;
+    const size_t n = read->schema->root.n_fields;
+    const bool filtered = read->predicate != NULL && read->n_files > 0;
     struct sl_arena arena;
     sl_arena_init(&arena, read->dp->env);
     silt_status status = SILT_OK;
-    struct sl_str *aliases = sl_arena_alloc_array(&arena, root->n_fields, sizeof(*aliases));
-    if (aliases == NULL) {
+    struct sl_str *aliases = sl_arena_alloc_array(&arena, n, sizeof(*aliases));
+    struct sl_duck_reading *readings = sl_arena_alloc_array(&arena, n, sizeof(*readings));
+    if (aliases == NULL || readings == NULL) {
         status = sl_fail_nomem(err);
     }
-    for (size_t i = 0; i < root->n_fields && status == SILT_OK; i++) {
+    for (size_t i = 0; i < n && status == SILT_OK; i++) {
         aliases[i] = sl_str_from(sl_arena_printf(&arena, "silt column %zu", i));
         status = aliases[i].ptr != NULL ? SILT_OK : sl_fail_nomem(err);
     }
-    const bool filtered = read->predicate != NULL && read->n_files > 0;
+    if (status == SILT_OK && read->n_files > 0 && n > 0) {
+        status = read_columns(read, &arena, readings, aliases, err);
+    }
     if (status == SILT_OK) {
         sl_buf_put_c(sql, filtered ? "SELECT * FROM (" : "");
-        status = put_columns(read, file, aliases, sql, err);
+        status = put_columns(read, file, readings, sql, err);
     }
     if (status == SILT_OK && read->n_files > 0) {
-        const struct sl_duck_table table = {.files = read->opened.local,
-                                            .n_files = 1,
-                                            .fields = root->fields,
-                                            .aliases = aliases,
-                                            .n_fields = root->n_fields,
-                                            .match_by_field_id = read->match_by_field_id};
-        sl_buf_put_c(sql, " FROM ");
-        status = sl_duck_put_table(sql, &table, err);
-        if (status == SILT_OK) {
-            status = put_any_of(read, sql, err);
-        }
+        put_source(read, readings, aliases, sql);
+        status = put_any_of(read, sql, err);
     } else if (status == SILT_OK) {
         sl_buf_put_c(sql, " WHERE false");
     }
@@ -140,16 +183,6 @@ static silt_status put_query(struct read *read, size_t file, struct sl_buf *sql,
     return status == SILT_OK ? sl_buf_status(sql, err) : status;
 }
 
-static silt_status check_file(struct read *read, silt_error *err)
-{
-    struct sl_duck_conn conn;
-    SL_TRY(sl_duck_connect(read->dp, &conn, err));
-    const struct sl_duck_check check = {.type = &read->schema->root, .match_by_field_id = read->match_by_field_id};
-    const silt_status status = sl_duck_check_files(&conn, call_of(read), &read->opened, &check, err);
-    sl_duck_disconnect(&conn);
-    return status;
-}
-
 static silt_status open_next(struct read *read, silt_error *err)
 {
     sl_duck_reader_close(&read->reader);
@@ -158,7 +191,6 @@ static silt_status open_next(struct read *read, silt_error *err)
     if (read->n_files > 0) {
         SL_TRY(sl_duck_files_open(read->dp, call_of(read), read->storage, &read->files[read->next_file], 1,
                                   &read->opened, err));
-        SL_TRY(check_file(read, err));
     }
     struct sl_buf sql;
     sl_buf_init(&sql, read->dp->env);
