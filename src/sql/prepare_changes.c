@@ -9,6 +9,7 @@
 #include "base/uri.h"
 #include "kernel/changes/changes.h"
 #include "schema/value.h"
+#include "sql/marks.h"
 #include "sql/plane_row.h"
 #include "sql/prepare_int.h"
 #include "sql/refs.h"
@@ -116,6 +117,7 @@ static silt_status read_bound(struct sl_prepare *prepare, struct sl_str expr, in
         "CAST(TRY_CAST(CAST(x AS VARCHAR) AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS VARCHAR) END FROM (SELECT (%.*s\n) "
         "AS x)",
         SL_FMT(expr));
+    sl_marks_put(&sql, sl_marks_highest(expr));
     silt_status status = evaluate(prepare, &sql, &text, err);
     sl_buf_release(&sql);
     if (status != SILT_OK) {
@@ -144,6 +146,7 @@ static silt_status read_name(struct sl_prepare *prepare, const struct sl_table_r
     struct sl_str text = {0};
     sl_buf_init(&sql, prepare->session->env);
     sl_buf_printf(&sql, "SELECT CAST((%.*s\n) AS VARCHAR)", SL_FMT(expr));
+    sl_marks_put(&sql, sl_marks_highest(expr));
     const silt_status status = evaluate(prepare, &sql, &text, err);
     sl_buf_release(&sql);
     if (status != SILT_OK) {
@@ -198,11 +201,12 @@ static silt_status plan_changes(struct sl_prepare *prepare, const struct sl_tabl
     return status;
 }
 
+/* n_marks: parameters up to this number may stand in the call. */
 static silt_status open_changes(struct sl_prepare *prepare, const struct sl_table_ref *ref, const silt_changes *changes,
-                                struct sl_splice *splice, silt_error *err)
+                                size_t n_marks, struct sl_splice *splice, silt_error *err)
 {
     struct sl_prepared_query *query = prepare->query;
-    sl_buf_put_char(&splice->text, '(');
+    sl_buf_put_c(&splice->text, n_marks > 0 ? "(SELECT * FROM (" : "(");
     for (size_t i = 0; i < silt_changes_plan_count(changes); i++) {
         sl_buf_put_c(&splice->text, i == 0 ? "" : " UNION ALL ");
         SL_TRY(query->plane.vtable->scan_open(query->plane.dp, silt_changes_plan(changes, i),
@@ -211,6 +215,10 @@ static silt_status open_changes(struct sl_prepare *prepare, const struct sl_tabl
         query->n_scans++;
     }
     sl_buf_put_char(&splice->text, ')');
+    if (n_marks > 0) {
+        sl_marks_put(&splice->text, n_marks);
+        sl_buf_put_char(&splice->text, ')');
+    }
     if (ref->alias.ptr == NULL) {
         sl_buf_put_c(&splice->text, " AS ");
         sl_quote_put(&splice->text, ref->table, '"');
@@ -223,13 +231,15 @@ silt_status sl_prepare_changes(struct sl_prepare *prepare, const struct sl_table
 {
     struct call_text call;
     silt_changes *changes = NULL;
-    silt_status status = read_call(ref, sl_buf_view(&prepare->spelled->text), location, &call, err);
+    const struct sl_str text = sl_buf_view(&prepare->spelled->text);
+    silt_status status = read_call(ref, text, location, &call, err);
     if (status == SILT_OK) {
         status = plan_changes(prepare, ref, &call, &changes, err);
     }
     if (status == SILT_OK) {
         struct sl_splice *splice = sl_prepare_add_splice(prepare, location, call.end);
-        status = splice != NULL ? open_changes(prepare, ref, changes, splice, err) : sl_fail_nomem(err);
+        const size_t n_marks = sl_marks_highest(sl_str_sub(text, location, call.end));
+        status = splice != NULL ? open_changes(prepare, ref, changes, n_marks, splice, err) : sl_fail_nomem(err);
     }
     silt_changes_unref(changes);
     return status;

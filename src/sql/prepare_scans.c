@@ -10,6 +10,7 @@
 #include "kernel/log/commit.h"
 #include "kernel/scan/metadata_column.h"
 #include "schema/value.h"
+#include "sql/marks.h"
 #include "sql/plane_row.h"
 #include "sql/predicate.h"
 #include "sql/prepare_int.h"
@@ -44,7 +45,7 @@ static silt_status evaluate(struct sl_prepare *prepare, struct sl_str sql, struc
 }
 
 /* Time travel by an expression of the query's own language. */
-static silt_status travel_to(struct sl_prepare *prepare, bool is_version, struct sl_str expr,
+static silt_status travel_to(struct sl_prepare *prepare, struct sl_table_ref *ref, const struct sl_travel_note *note,
                              struct sl_table_name *name, silt_error *err)
 {
     struct sl_buf sql;
@@ -55,10 +56,14 @@ static silt_status travel_to(struct sl_prepare *prepare, bool is_version, struct
 
     sl_buf_init(&sql, prepare->session->env);
     sl_spelled_init(&spelled, prepare->session->env);
-    status = sl_spell(expr, &spelled, err);
+    spelled.n_marks = note->n_marks;
+    status = sl_spell(note->expr, &spelled, err);
     sl_buf_put_c(&sql, "SELECT CAST(CAST((");
     sl_buf_put_str(&sql, sl_buf_view(&spelled.text));
-    sl_buf_put_c(&sql, is_version ? ") AS BIGINT) AS VARCHAR)" : ") AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS VARCHAR)");
+    sl_buf_put_c(&sql,
+                 note->is_version ? ") AS BIGINT) AS VARCHAR)" : ") AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS VARCHAR)");
+    ref->n_marks = sl_marks_highest(sl_buf_view(&spelled.text));
+    sl_marks_put(&sql, ref->n_marks);
     if (status == SILT_OK) {
         status = sl_buf_status(&sql, err);
     }
@@ -73,7 +78,7 @@ static silt_status travel_to(struct sl_prepare *prepare, bool is_version, struct
     if (status != SILT_OK) {
         silt_error_reset(err);
         good = false; /* it cannot be cast */
-    } else if (is_version) {
+    } else if (note->is_version) {
         name->travel = SL_TRAVEL_VERSION;
         good = sl_str_to_i64(text, &name->version);
     } else {
@@ -84,11 +89,11 @@ static silt_status travel_to(struct sl_prepare *prepare, bool is_version, struct
     }
     return good ? SILT_OK
                 : sl_fail(err, SILT_EINVALID, "DELTA_INVALID_TIME_TRAVEL_SPEC", "%.*s is no %s to travel to",
-                          SL_FMT(expr), is_version ? "version" : "time");
+                          SL_FMT(note->expr), note->is_version ? "version" : "time");
 }
 
 /* The version that a reference asks for by a clause that was taken out of the text, by AT, or by a suffix in its name. */
-static silt_status read_travel(struct sl_prepare *prepare, const struct sl_table_ref *ref, size_t location,
+static silt_status read_travel(struct sl_prepare *prepare, struct sl_table_ref *ref, size_t location,
                                struct sl_table_name *name, silt_error *err)
 {
     struct sl_str *last = &name->parts[name->n_parts - 1];
@@ -103,7 +108,7 @@ static silt_status read_travel(struct sl_prepare *prepare, const struct sl_table
             (void)sl_travel_suffix_parse(note->expr, name); /* the speller took it because it parses */
             return SILT_OK;
         }
-        return travel_to(prepare, note->is_version, note->expr, name, err);
+        return travel_to(prepare, ref, note, name, err);
     }
     if (ref->at_clause != NULL) {
         struct sl_str unit = {0};
@@ -114,7 +119,9 @@ static silt_status read_travel(struct sl_prepare *prepare, const struct sl_table
         if (!sl_prepare_find_at(text, location, &begin, &end)) {
             return sl_fail(err, SILT_ESYNTAX, "PARSE_SYNTAX_ERROR", "cannot find the AT clause of %.*s", SL_FMT(*last));
         }
-        return travel_to(prepare, sl_str_eq_c(unit, "VERSION"), sl_prepare_at_expr(text, begin, end), name, err);
+        const struct sl_travel_note note = {.is_version = sl_str_eq_c(unit, "VERSION"),
+                                            .expr = sl_prepare_at_expr(text, begin, end)};
+        return travel_to(prepare, ref, &note, name, err);
     }
     for (size_t i = last->len; i > 1; i--) {
         if (last->ptr[i - 1] == '@') {
@@ -236,9 +243,15 @@ static bool says_virtual(struct sl_str sql)
 }
 
 /* A scan in place of a table's name: the subquery, or the table below it where nothing is selected from that. */
-static void put_table(struct sl_buf *out, struct sl_str scan, struct sl_str sql)
+static void put_table(struct sl_buf *out, struct sl_str scan, struct sl_str sql, size_t n_marks)
 {
     static const struct sl_str from = {"FROM ", 5};
+    if (n_marks > 0) {
+        sl_buf_printf(out, "(SELECT * FROM (%.*s)", SL_FMT(scan));
+        sl_marks_put(out, n_marks);
+        sl_buf_put_char(out, ')');
+        return;
+    }
     if (sl_str_starts_with(scan, from) && !says_virtual(sql)) {
         sl_buf_put_str(out, sl_str_sub(scan, from.len, scan.len));
         return;
@@ -267,7 +280,7 @@ static silt_status open_scan(struct sl_prepare *prepare, const struct sl_table_r
     if (status == SILT_OK) {
         query->kernel_scans[query->n_scans] = silt_scan_ref(scan);
         query->n_scans++;
-        put_table(&splice->text, sl_buf_view(&text), sl_buf_view(&prepare->spelled->text));
+        put_table(&splice->text, sl_buf_view(&text), sl_buf_view(&prepare->spelled->text), ref->n_marks);
     }
     sl_buf_release(&text);
     if (status != SILT_OK) {

@@ -28,6 +28,7 @@ struct sl_table_ref {
     const sl_json *node; /* of the tree */
     bool wants_metadata; /* its "_metadata" is named */
     bool has_metadata;   /* its scan has it */
+    size_t n_marks;      /* parameters up to this number may stand in what the scan takes out of the text */
     bool only_item;      /* nothing else stands in its FROM: unqualified columns are its own */
 };
 

@@ -4,6 +4,8 @@
  */
 #include "sql/spelling.h"
 
+#include <stdio.h>
+
 #include "base/error.h"
 #include "sql/table_name.h"
 
@@ -285,9 +287,23 @@ static silt_status add_travel(struct speller *s, size_t clause, bool is_version,
     if (note == NULL) {
         return sl_fail_nomem(err);
     }
-    *note = (struct sl_travel_note){
-        .table = s->name_begin, .clause = clause, .is_version = is_version, .is_suffix = is_suffix, .expr = expr};
+    *note = (struct sl_travel_note){.table = s->name_begin,
+                                    .clause = clause,
+                                    .is_version = is_version,
+                                    .is_suffix = is_suffix,
+                                    .expr = expr,
+                                    .n_marks = s->out->n_marks};
     return SILT_OK;
+}
+
+/* Question marks that are taken out of the text with the expression that they stand in. */
+static void count_marks(struct speller *s, struct sl_str expr)
+{
+    struct sl_lexer lexer = {.text = expr};
+    for (struct sl_token token = sl_lex(&lexer); token.kind != SL_TOK_END && token.kind != SL_TOK_BAD;
+         token = sl_lex(&lexer)) {
+        s->out->n_marks += token.kind == SL_TOK_PARAM && sl_str_eq_c(token.text, "?") ? 1u : 0u;
+    }
 }
 
 /* Takes "VERSION AS OF 3" behind a name out of the text. *taken is false if none stands here. */
@@ -311,6 +327,7 @@ static silt_status take_clause(struct speller *s, bool *taken, silt_error *err)
     }
     SL_TRY(
         add_travel(s, s->token.begin, kind == SL_CLAUSE_VERSION, sl_str_sub(s->source, first.begin, end), false, err));
+    count_marks(s, sl_str_sub(s->source, first.begin, end));
     replace(s, s->token.begin, end, (struct sl_str){0});
     s->lexer.pos = end;
     *taken = true;
@@ -353,6 +370,20 @@ static void note_name(struct speller *s, size_t spelled_begin)
     }
 }
 
+/*
+ * Parameters get the numbers that they have in the whole statement: parts of it, bounds of time travel and of changes, run by themselves.
+ * A mark that has a number already ("?2") keeps it.
+ */
+static void number_mark(struct speller *s)
+{
+    char text[24] = "$";
+    const bool numbered = s->token.end < s->source.len && sl_is_digit(s->source.ptr[s->token.end]);
+    if (!numbered) {
+        (void)snprintf(text, sizeof(text), "$%zu", ++s->out->n_marks); /* always fits */
+    }
+    replace(s, s->token.begin, s->token.end, sl_str_from(text));
+}
+
 static silt_status spell_token(struct speller *s, silt_error *err)
 {
     bool taken = false;
@@ -373,6 +404,8 @@ static silt_status spell_token(struct speller *s, silt_error *err)
         replace_quoted(s, &s->token);
     } else if (sl_token_is(&s->token, "<=>")) {
         replace(s, s->token.begin, s->token.end, SL_STR(" IS NOT DISTINCT FROM "));
+    } else if (s->token.kind == SL_TOK_PARAM && sl_str_eq_c(s->token.text, "?")) {
+        number_mark(s);
     } else if (s->token.kind == SL_TOK_WORD) {
         spell_type(s);
         drop_call_brackets(s);

@@ -19,12 +19,14 @@ struct sl_travel_note {
     bool used;          /* a table has taken it */
     bool is_suffix;     /* text is what stood behind '@' */
     struct sl_str expr; /* source text of the version or time */
+    size_t n_marks;     /* question marks of the statement before it */
 };
 
 struct sl_spelled {
     struct sl_buf text;
     struct sl_offset_map map; /* spelled → source */
     struct sl_vec travels;    /* struct sl_travel_note */
+    size_t n_marks;           /* question marks so far; to spell a part of a statement, those before it */
 };
 
 void sl_spelled_init(struct sl_spelled *spelled, const silt_env *env);

@@ -171,6 +171,20 @@ static void deep_brackets_are_harmless(void **state)
     spell_end(&s);
 }
 
+static void question_marks_are_numbered_over_the_whole_statement(void **state)
+{
+    (void)state;
+    struct spell_test s;
+    expect_spelled("select ?, '?' /* ? */, ? from t", "select $1, '?' /* ? */, $2 from t");
+    expect_spelled("select ?2, ?1, $3", "select $2, $1, $3");
+    spell(&s, "select ? from t version as of ? where id = ?");
+    assert_string_equal(sl_buf_cstr(&s.spelled.text), "select $1 from t  where id = $3");
+    const struct sl_travel_note *note = sl_vec_at(&s.spelled.travels, 0);
+    assert_true(sl_str_eq_c(note->expr, "?"));
+    assert_int_equal(note->n_marks, 1); /* it is the second */
+    spell_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +197,7 @@ int main(void)
         cmocka_unit_test(types_of_literals_are_spelled_too),
         cmocka_unit_test(columns_called_like_the_clauses_stay),
         cmocka_unit_test(offsets_lead_back_to_the_source),
+        cmocka_unit_test(question_marks_are_numbered_over_the_whole_statement),
         cmocka_unit_test(deep_brackets_are_harmless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
