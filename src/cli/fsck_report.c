@@ -101,7 +101,28 @@ static void put_findings(struct sl_buf *out, const struct sl_vec *findings, silt
     }
 }
 
-static void put_verdict(struct sl_buf *out, const silt_fsck_report *r)
+/* A file that this silt cannot read is no fault, but nothing is known of it. */
+static bool is_unread(const struct sl_vec *findings)
+{
+    for (size_t i = 0; i < findings->len; i++) {
+        const silt_fsck_finding *f = sl_vec_at(findings, i);
+        if (f->severity == SILT_FSCK_NOTE && strcmp(f->check, "data") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *sound_verdict(const silt_fsck_report *r, const struct sl_vec *findings)
+{
+    if (!r->readable) {
+        return "The table cannot be read by this silt; no fault was found";
+    }
+    return is_unread(findings) ? "No fault was found, but some files cannot be read by this silt"
+                               : "The table is sound";
+}
+
+static void put_verdict(struct sl_buf *out, const silt_fsck_report *r, const struct sl_vec *findings)
 {
     const char *separator = "";
     sl_buf_put_char(out, '\n');
@@ -110,8 +131,7 @@ static void put_verdict(struct sl_buf *out, const silt_fsck_report *r)
         sl_buf_put_c(out, " more findings are not shown\n");
     }
     if (r->faults == 0) {
-        sl_buf_put_c(out,
-                     r->readable ? "The table is sound" : "The table cannot be read by this silt; no fault was found");
+        sl_buf_put_c(out, sound_verdict(r, findings));
         separator = ": ";
         put_count(out, &separator, r->notes, "note", "notes");
     } else {
@@ -133,5 +153,5 @@ void sl_fsck_report_put(struct sl_buf *out, const char *table, const silt_fsck_r
     put_checked(out, report);
     put_findings(out, findings, SILT_FSCK_FAULT);
     put_findings(out, findings, SILT_FSCK_NOTE);
-    put_verdict(out, report);
+    put_verdict(out, report, findings);
 }

@@ -329,7 +329,7 @@ silt_status sl_fsck_compare_snapshot(struct sl_fsck *fsck, struct sl_fsck_state 
                         .is_snapshot = true,
                         .about = {.severity = SILT_FSCK_FAULT, .check = SL_FSCK_LOG, .version = state->version}};
     state->mark++;
-    silt_status status = sl_snapshot_each_file(fsck->snapshot, fsck->call, SL_FILES_ALL, take_live, &a, &found);
+    silt_status status = sl_snapshot_each_file(fsck->snapshot, fsck->call, 0, take_live, &a, &found);
     if (status != SILT_OK) {
         return sl_fsck_tell_failure(fsck, &a.about, &found, err);
     }

@@ -181,7 +181,7 @@ static silt_status visit_files(struct visit *v, silt_error *err)
     silt_status status = silt_snapshot_totals(fsck->snapshot, fsck->call, &v->n_files, &bytes, &found);
     if (status == SILT_OK) {
         v->n_wanted = count_wanted(v);
-        status = sl_snapshot_each_file(fsck->snapshot, fsck->call, SL_FILES_ALL, take_file, v, &found);
+        status = sl_snapshot_each_file(fsck->snapshot, fsck->call, SL_FILES_STATS, take_file, v, &found);
     }
     if (status == SILT_OK) {
         status = read_batch(v, &found);

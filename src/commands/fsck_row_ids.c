@@ -153,11 +153,12 @@ static silt_status check_ranges(struct ids *ids, silt_error *err)
 {
     struct sl_fsck *fsck = ids->fsck;
     ids->high_water = find_high_water(ids);
-    SL_TRY(sl_snapshot_each_file(fsck->snapshot, fsck->call, SL_FILES_ALL, take_file, ids, err));
+    SL_TRY(sl_snapshot_each_file(fsck->snapshot, fsck->call, SL_FILES_STATS, take_file, ids, err));
     fsck->report.row_ids = ids->n_files;
     ids->n_files = 0;
-    return find_overlaps(ids) > 0 ? sl_snapshot_each_file(fsck->snapshot, fsck->call, SL_FILES_ALL, name_file, ids, err)
-                                  : SILT_OK;
+    return find_overlaps(ids) > 0
+               ? sl_snapshot_each_file(fsck->snapshot, fsck->call, SL_FILES_STATS, name_file, ids, err)
+               : SILT_OK;
 }
 
 /* ---- ids of rows ---- */
