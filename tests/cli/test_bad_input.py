@@ -148,7 +148,7 @@ def missing_and_broken_files():
         for data in (b"", b"PAR1", b"PAR1" + bytes(500) + b"PAR1", b"x" * 5000):
             with open(file, "wb") as out:
                 out.write(data)
-            expect(silt("read", c.path()), 4, "SILT_CORRUPT")
+            expect(silt("read", c.path()), 4, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER")
 
 
 def flipped_bytes():
@@ -254,8 +254,8 @@ def hostile_actions():
             (4, "SILT_CORRUPT", "NUL", metadata(ID), add("a\0b")),
             (4, "SILT_CORRUPT", "NUL", metadata(ID), add("a%00b")),
             (4, "SILT_CORRUPT", "broken escape", metadata(ID), add("a%zz")),
-            (4, "SILT_CORRUPT", "/etc/passwd", metadata(ID), add("/etc/passwd")),
-            (4, "SILT_CORRUPT", "/etc/passwd", metadata(ID), add("file:///etc/passwd")),
+            (4, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER", "/etc/passwd", metadata(ID), add("/etc/passwd")),
+            (4, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER", "/etc/passwd", metadata(ID), add("file:///etc/passwd")),
             (1, "DELTA_FILE_NOT_FOUND", "/dev/zero", metadata(ID), add("/dev/zero")),
             (1, "DELTA_FILE_NOT_FOUND", "*.parquet", metadata(ID), add("*.parquet")),
             (1, "SILT_UNSUPPORTED", '"s3"', metadata(ID), add("s3://bucket/a.parquet")),

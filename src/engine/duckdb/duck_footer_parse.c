@@ -257,7 +257,7 @@ static silt_status read_nodes(struct sl_arena *arena, struct sl_thrift *in, stru
                           (e.n_children > 0 || e.type >= 0 || n == 1);
         e.type = e.n_children > 0 ? -1 : e.type;
         if (!fine) {
-            return sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.NO_HINT",
+            return sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER",
                            "the schema in the footer of data file %s cannot be understood", path);
         }
         if (!fill_node(arena, &e, &nodes[i])) {
@@ -371,7 +371,7 @@ silt_status sl_footer_parse(struct sl_arena *arena, struct sl_str bytes, const c
         }
     }
     if (in.bad || out->n_nodes == 0) {
-        return sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.NO_HINT",
+        return sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER",
                        "the footer of data file %s cannot be understood", path);
     }
     keep_what_matters(out);

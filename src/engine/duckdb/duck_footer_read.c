@@ -31,7 +31,7 @@ struct tail {
 
 static silt_status fail_file(const struct tail *tail, const char *what, silt_error *err)
 {
-    const silt_status status = sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.NO_HINT",
+    const silt_status status = sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER",
                                        "data file %s is no Parquet file: %s", tail->path, what);
     sl_error_path(err, tail->path);
     return status;
