@@ -357,5 +357,8 @@ silt_status sl_lexer_init(struct sl_lexer *lexer, struct sl_arena *arena, struct
     if (!sl_utf8_valid(input)) {
         return sl_fail(err, SILT_ESYNTAX, NULL, "the expression is not UTF-8");
     }
+    if (input.len > 0 && memchr(input.ptr, '\0', input.len) != NULL) {
+        return sl_fail(err, SILT_ESYNTAX, NULL, "the expression has a NUL byte"); /* its text would end there */
+    }
     return sl_lexer_seek(lexer, 0);
 }

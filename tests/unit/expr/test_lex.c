@@ -59,6 +59,13 @@ static void positions_are_those_of_the_input(void **state)
     assert_true(sl_token_is_word(&lexer.token, "a"));
 }
 
+static void a_nul_byte_is_refused_since_texts_end_there(void **state)
+{
+    struct model *m = *state;
+    struct sl_lexer lexer;
+    assert_int_equal(sl_lexer_init(&lexer, &m->arena, SL_STR("`a\0b` = 1"), &m->err), SILT_ESYNTAX);
+}
+
 static void text_that_is_not_utf8_is_refused(void **state)
 {
     struct model *m = *state;
@@ -91,7 +98,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         MODEL_TEST(numbers_end_where_sparks_do),      MODEL_TEST(operators_are_taken_whole),
         MODEL_TEST(strings_and_names_are_decoded),    MODEL_TEST(positions_are_those_of_the_input),
-        MODEL_TEST(text_that_is_not_utf8_is_refused), MODEL_TEST(memory_grows_with_the_text_only),
+        MODEL_TEST(text_that_is_not_utf8_is_refused), MODEL_TEST(a_nul_byte_is_refused_since_texts_end_there),
+        MODEL_TEST(memory_grows_with_the_text_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
