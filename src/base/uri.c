@@ -149,7 +149,8 @@ void sl_uri_print(struct sl_buf *out, struct sl_str location)
     const struct sl_str path = strip_file_scheme(location);
     const size_t begin = root_length(path);
     if (begin == 0) {
-        sl_buf_put_c(out, "file:");
+        /* Behind two slashes a host would be read. */
+        sl_buf_put_c(out, sl_str_starts_with(path, SL_STR("//")) ? "file://" : "file:");
     }
     sl_buf_put_str(out, sl_str_sub(path, 0, begin));
     for (size_t i = begin; i < path.len; i++) {
@@ -311,7 +312,9 @@ silt_status sl_uri_normalize(struct sl_arena *arena, struct sl_str typed, struct
         copy[i] = scheme.ptr[i] >= 'A' && scheme.ptr[i] <= 'Z' ? (char)(scheme.ptr[i] + 32) : scheme.ptr[i];
     }
     size_t len = stripped.len;
-    const size_t least = root_length(stripped);
+    const size_t root = root_length(stripped);
+    const size_t with_slash = scheme.len + 2; /* without it, "s3:/" would have no scheme any more */
+    const size_t least = root > with_slash ? root : with_slash;
     while (len > least && copy[len - 1] == '/') {
         len--;
     }

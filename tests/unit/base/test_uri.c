@@ -186,6 +186,8 @@ static void typed_locations_are_normalised(void **state)
         {"S3://Bucket/Key/", "s3://Bucket/Key"},
         {"s3://b", "s3://b"},
         {"s3://b/", "s3://b"},
+        {"s3:/", "s3:/"},
+        {"s3:/a//", "s3:/a"},
         {"memory:///t/", "memory:///t"},
         {"XY://b/", "xy://b"},
         {"s3://b/a/../c", "s3://b/a/../c"},
@@ -206,6 +208,24 @@ static void typed_locations_are_normalised(void **state)
     free(cwd);
     assert_int_equal(sl_uri_normalize(&f.arena, SL_STR(""), &out, &f.err), SILT_EINVALID);
     assert_int_equal(sl_uri_normalize(&f.arena, SL_STR("/a\0b"), &out, &f.err), SILT_EINVALID);
+    tear_down(&f);
+}
+
+static void a_printed_location_is_read_back(void **state)
+{
+    (void)state;
+    static const char *const locations[] = {"/t/a b", "//t/a%20b", "///t", "/"};
+    struct fixture f;
+    set_up(&f);
+    for (size_t i = 0; i < sizeof(locations) / sizeof(locations[0]); i++) {
+        struct sl_buf text;
+        struct sl_str out;
+        sl_buf_init(&text, f.arena.env);
+        sl_uri_print(&text, sl_str_from(locations[i]));
+        assert_int_equal(sl_uri_resolve(&f.arena, SL_STR("/x"), sl_buf_view(&text), &out, &f.err), SILT_OK);
+        assert_string_equal(out.ptr, locations[i]);
+        sl_buf_release(&text);
+    }
     tear_down(&f);
 }
 
@@ -243,6 +263,7 @@ int main(void)
         cmocka_unit_test(log_paths_cannot_climb_out_of_the_table),
         cmocka_unit_test(join_puts_one_slash),
         cmocka_unit_test(typed_locations_are_normalised),
+        cmocka_unit_test(a_printed_location_is_read_back),
         cmocka_unit_test(names_and_folders_are_split_at_the_last_slash),
         cmocka_unit_test(hive_escapes_what_spark_escapes),
     };
