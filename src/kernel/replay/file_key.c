@@ -36,10 +36,10 @@ static bool is_plain_name(struct sl_str name)
 
 static struct sl_str below_root(struct sl_str root, struct sl_str path)
 {
-    if (sl_str_starts_with(path, root) && path.len > root.len + 1 && path.ptr[root.len] == '/') {
-        return sl_str_sub(path, root.len + 1, path.len);
-    }
-    return path;
+    /* The root of a file system is its own slash. */
+    const size_t begin = root.len > 0 && root.ptr[root.len - 1] == '/' ? root.len : root.len + 1;
+    const bool is_below = sl_str_starts_with(path, root) && path.len > begin && path.ptr[begin - 1] == '/';
+    return is_below ? sl_str_sub(path, begin, path.len) : path;
 }
 
 /* false: out of memory. */

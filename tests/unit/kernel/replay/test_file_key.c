@@ -49,6 +49,8 @@ static void spellings_of_a_file_share_a_key(void **state)
         {"/t", "a", "file:///t/a", true},
         {"/t", "a", "/tt/a", false},
         {"/t", "p%3D1/a", "p=1/a", true},
+        {"/", "x/a%20b", "/x/a b", true},
+        {"/", "x/a", "x/%61", true},
         {"s3://b/t", "a", "s3://b/t/a", true},
         {"s3://b/t", "a", "s3://c/t/a", false},
         {"/t", "broken%zz", "broken%zz", true},
