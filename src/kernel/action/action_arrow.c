@@ -376,7 +376,10 @@ static silt_status read_value(struct reader *r, const struct bound *bound, size_
     switch (member->type) {
     case SL_MEMBER_STR:
     case SL_MEMBER_JSON: ok = str_at(array, row, place); break;
-    case SL_MEMBER_I64: *(int64_t *)place = i64_at(array, row); break;
+    case SL_MEMBER_I64:
+        *(int64_t *)place = i64_at(array, row);
+        ok = i64_at(array, row) != SL_NO_I64;
+        break;
     case SL_MEMBER_SIZE:
         *(int64_t *)place = i64_at(array, row);
         ok = i64_at(array, row) >= 0;
@@ -396,11 +399,12 @@ static silt_status read_value(struct reader *r, const struct bound *bound, size_
     return status;
 }
 
-/* Texts and numbers that the protocol requires must be there; an empty map and false are what null means elsewhere. */
+/* What the protocol requires must be there; but an empty map or list and false are what null means elsewhere. */
 static bool may_be_null(const struct sl_member *member)
 {
-    return (member->flags & SL_MEMBER_REQUIRED) == 0 ||
-           (member->type != SL_MEMBER_STR && member->type != SL_MEMBER_I64 && member->type != SL_MEMBER_SIZE);
+    const bool has_neutral = member->type == SL_MEMBER_MAP || member->type == SL_MEMBER_ANYMAP ||
+                             member->type == SL_MEMBER_LIST || member->type == SL_MEMBER_BOOL;
+    return (member->flags & SL_MEMBER_REQUIRED) == 0 || has_neutral;
 }
 
 /* row counts from the parent's first; the struct's own offset is added here. */

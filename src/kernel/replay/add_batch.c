@@ -244,6 +244,12 @@ static int64_t number_at(const struct sl_batch_column *column, int64_t row)
     return is_null(column, row) ? SL_NO_I64 : column->numbers[row];
 }
 
+/* The number that stands for none cannot be there. */
+static bool is_reserved(const struct sl_batch_column *column, int64_t row, int64_t number)
+{
+    return number == SL_NO_I64 && !is_null(column, row);
+}
+
 static silt_status read_values(struct sl_add_batch *batch, int64_t row, struct sl_file_row *out, silt_error *err)
 {
     out->values = NULL;
@@ -300,8 +306,8 @@ static silt_status read_vector(struct sl_add_batch *batch, int64_t row, struct s
     if (dv->size_in_bytes == SL_NO_I64 || dv->cardinality == SL_NO_I64) {
         return missing("deletionVector", dv->size_in_bytes == SL_NO_I64 ? "sizeInBytes" : "cardinality", err);
     }
-    if (dv->size_in_bytes < 0 || dv->cardinality < 0 || !text_at(&batch->dv_type, row, &dv->storage_type) ||
-        !text_at(&batch->dv_path, row, &dv->path_or_inline_dv)) {
+    if (is_reserved(&batch->dv_offset, row, dv->offset) || dv->size_in_bytes < 0 || dv->cardinality < 0 ||
+        !text_at(&batch->dv_type, row, &dv->storage_type) || !text_at(&batch->dv_path, row, &dv->path_or_inline_dv)) {
         return unusable("deletionVector", err);
     }
     out->deletion_vector = dv;
@@ -328,6 +334,10 @@ silt_status sl_add_batch_row(struct sl_add_batch *batch, int64_t row, struct sl_
     }
     out->base_row_id = number_at(&batch->base_row_id, row);
     out->row_commit_version = number_at(&batch->row_commit_version, row);
+    if (is_reserved(&batch->base_row_id, row, out->base_row_id) ||
+        is_reserved(&batch->row_commit_version, row, out->row_commit_version)) {
+        return unusable("baseRowId", err);
+    }
     out->data_change = false; /* as the protocol has it for checkpoints; it is not read */
     SL_TRY(read_values(batch, row, out, err));
     return read_vector(batch, row, out, err);

@@ -99,6 +99,23 @@ static void a_row_without_a_required_member_is_corrupt(void **state)
     log_expect_failure(f, -1, SILT_ECORRUPT, NULL, "txn without version");
 }
 
+static void a_required_group_must_be_there(void **state)
+{
+    struct log_fixture *f = *state;
+    log_checkpoint(f, 4, LOG_PROTOCOL,
+                   "{\"metaData\":{\"id\":\"m\",\"schemaString\":\"{}\",\"partitionColumns\":[],\"configuration\":{}}}",
+                   NULL);
+    log_expect_failure(f, -1, SILT_ECORRUPT, NULL, "metaData without format");
+}
+
+static void the_number_that_stands_for_none_is_unusable(void **state)
+{
+    struct log_fixture *f = *state;
+    log_checkpoint(f, 4, LOG_PROTOCOL, LOG_METADATA, "{\"txn\":{\"appId\":\"x\",\"version\":-9223372036854775808}}",
+                   NULL);
+    log_expect_failure(f, -1, SILT_ECORRUPT, NULL, "unusable txn.version");
+}
+
 static silt_status count_action(void *ctx, const struct sl_action *action, silt_error *err)
 {
     (void)action;
@@ -150,6 +167,8 @@ int main(void)
         LOG_TEST(a_schema_has_what_is_asked_for),
         LOG_TEST(every_member_comes_through_a_checkpoint),
         LOG_TEST(a_row_without_a_required_member_is_corrupt),
+        LOG_TEST(a_required_group_must_be_there),
+        LOG_TEST(the_number_that_stands_for_none_is_unusable),
         LOG_TEST(malformed_arrays_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,10 +179,32 @@ static void what_is_missing_or_unusable_is_named(void **state)
     }
 }
 
+static void the_number_that_stands_for_none_is_unusable(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open(&f, SL_ADD_EVERYTHING);
+    put_text(&f, PATH, "a");
+    put_values(&f, "1");
+    put_number(&f, SIZE, 1);
+    put_number(&f, TIME, 1);
+    OK(sl_arrow_append_i64(sl_arrow_builder_child(f.add, ROW_ID), INT64_MIN, &f.err));
+    put_number(&f, ROW_VERSION, SL_NO_I64);
+    OK(sl_arrow_append_null(sl_arrow_builder_child(f.add, VECTOR), &f.err));
+    end_row(&f);
+    bind(&f);
+    struct sl_file_row row;
+    bool found = false;
+    assert_int_equal(sl_add_batch_row(&f.batch, 0, &row, &found, &f.err), SILT_ECORRUPT);
+    assert_non_null(strstr(f.err.message, "add.baseRowId"));
+    close(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_come_out_as_they_were_put),
                                        cmocka_unit_test(a_vector_that_was_not_asked_for_is_noticed),
-                                       cmocka_unit_test(what_is_missing_or_unusable_is_named)};
+                                       cmocka_unit_test(what_is_missing_or_unusable_is_named),
+                                       cmocka_unit_test(the_number_that_stands_for_none_is_unusable)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
