@@ -274,7 +274,8 @@ static const struct {
 
 static silt_status finding_of(const struct fault *fault, const char **code)
 {
-    if (!sl_str_eq_c(fault->kind, "Invalid Input")) {
+    if (!sl_str_eq_c(fault->kind, "Invalid Input") && !sl_str_eq_c(fault->kind, "IO") &&
+        !sl_str_eq_c(fault->kind, "Invalid")) {
         return SILT_OK;
     }
     for (size_t i = 0; i < sizeof(FINDINGS) / sizeof(FINDINGS[0]); i++) {
