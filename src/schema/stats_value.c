@@ -9,6 +9,7 @@
  */
 #include <math.h>
 
+#include "base/alloc.h"
 #include "base/time.h"
 #include "base/utf8.h"
 #include "json/json.h"
@@ -20,6 +21,11 @@
 /* Puts what print makes, raw or in quotes; false when it could not be made. */
 static bool put_printed(struct sl_json_writer *w, const silt_value *v)
 {
+    const bool is_time = v->kind == SILT_TYPE_TIMESTAMP || v->kind == SILT_TYPE_TIMESTAMP_NTZ;
+    int64_t us = 0;
+    if (is_time && !sl_mul_i64(sl_floor_div(v->as.i64, 1000), 1000, &us)) {
+        return false; /* the very first times have no millisecond before them */
+    }
     struct sl_buf text;
     sl_buf_init(&text, w->out->env);
     switch (v->kind) {
@@ -27,10 +33,10 @@ static bool put_printed(struct sl_json_writer *w, const silt_value *v)
     case SILT_TYPE_FLOAT: sl_buf_put_f32(&text, (float)v->as.f64); break;
     case SILT_TYPE_DATE: sl_date_format(&text, v->as.i64); break;
     case SILT_TYPE_TIMESTAMP:
-        sl_timestamp_format(&text, sl_floor_div(v->as.i64, 1000) * 1000, 'T', 3);
+        sl_timestamp_format(&text, us, 'T', 3);
         sl_buf_put_char(&text, 'Z');
         break;
-    default: sl_timestamp_format(&text, sl_floor_div(v->as.i64, 1000) * 1000, 'T', 3);
+    default: sl_timestamp_format(&text, us, 'T', 3);
     }
     const bool ok = text.status == SILT_OK;
     if (ok && (v->kind == SILT_TYPE_DECIMAL || v->kind == SILT_TYPE_FLOAT)) {

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/time.h"
 #include "base/utf8.h"
@@ -116,7 +117,7 @@ static bool prepare_bound(const struct walk *walk, const silt_column_stats *stat
         }
         return true;
     case SILT_TYPE_TIMESTAMP:
-    case SILT_TYPE_TIMESTAMP_NTZ: out->as.i64 = sl_floor_div(out->as.i64, 1000) * 1000; return true;
+    case SILT_TYPE_TIMESTAMP_NTZ: return sl_mul_i64(sl_floor_div(out->as.i64, 1000), 1000, &out->as.i64);
     case SILT_TYPE_STRING: {
         sl_buf_clear(walk->text);
         const struct sl_str text = sl_value_get_str(out);

@@ -94,6 +94,10 @@ static void what_json_cannot_hold_is_not_written(void **state)
     check_write(m, "int", NULL, NULL);
     const silt_value broken = sl_value_bytes(SILT_TYPE_STRING, SL_STR("a\xff"));
     assert_null(write(m, &broken));
+    const silt_value first = sl_value_i64(SILT_TYPE_TIMESTAMP_NTZ, INT64_MIN);
+    assert_null(write(m, &first));
+    const silt_value next = sl_value_i64(SILT_TYPE_TIMESTAMP_NTZ, INT64_MIN + 1000);
+    assert_non_null(write(m, &next));
 }
 
 static void bounds_are_read_in_their_type(void **state)

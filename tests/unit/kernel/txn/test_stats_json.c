@@ -157,6 +157,16 @@ static void timestamps_are_cut_down_to_milliseconds(void **state)
            "\"maxValues\":{\"ts\":\"1970-01-01T00:00:00.001Z\"},\"nullCount\":{\"ts\":0}}");
 }
 
+static void the_first_times_have_no_millisecond_before_them_and_no_bound(void **state)
+{
+    (void)state;
+    const silt_column_stats stats = column(ts_path, 1, sl_value_i64(SILT_TYPE_TIMESTAMP, INT64_MIN),
+                                           sl_value_i64(SILT_TYPE_TIMESTAMP, 1999));
+    expect(&stats, 1,
+           "{\"numRecords\":7,\"minValues\":{},\"maxValues\":{\"ts\":\"1970-01-01T00:00:00.001Z\"},"
+           "\"nullCount\":{\"ts\":0}}");
+}
+
 static void binary_and_boolean_have_counts_only(void **state)
 {
     (void)state;
@@ -222,6 +232,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(not_a_number_and_infinity_give_no_bound, set_up, tear_down),
         cmocka_unit_test_setup_teardown(zeros_cover_both_signs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(timestamps_are_cut_down_to_milliseconds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_first_times_have_no_millisecond_before_them_and_no_bound, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(binary_and_boolean_have_counts_only, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unknown_null_count_is_left_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(long_text_is_cut_and_closed, set_up, tear_down),
