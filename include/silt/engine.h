@@ -62,6 +62,17 @@ typedef struct silt_parquet_read {
      */
     const char *const *any_of;
     size_t n_any_of;
+    /*
+     * With one file: places of the rows that are wanted, ascending, each once; all others may be left out, so that a handler need not
+     * decode what they hold. Whoever asks like this tells rows apart by with_row_index. n 0: every row is wanted.
+     */
+    const int64_t *rows;
+    size_t n_rows;
+    /*
+     * Structs need not be told apart from structs whose members are all null: the handler may give either for the other, which lets it
+     * read members by themselves.
+     */
+    bool lax_structs;
 } silt_parquet_read;
 
 /* Statistics of one leaf column of a written file. */

@@ -10,7 +10,7 @@
  *                        values of files; duck_live.c: deletion vectors; duck_table.c: schema maps
  *                        duck_footer.h with its files: what is in Parquet files, and how it is read
  *                        duck_variant.h: variants; duck_aside.h: columns that DuckDB would read wrongly
- *   handlers             duck_read.c (and duck_sparse.c), duck_filter.c (rows in by duck_rows.c), duck_write.c
+ *   handlers             duck_read.c (and duck_sparse.c, duck_pick.c), duck_filter.c (rows in by duck_rows.c), duck_write.c
  *   a write              duck_write.c  the course of it; duck_cast.c: store assignment; duck_copy.c, duck_split.c, duck_stats.c,
  *                        duck_publish.c: its steps (duck_write.h); duck_text.c: partition values as the log spells them
  *   files                duck_files.c  what DuckDB can open, scratch folders
@@ -345,6 +345,13 @@ struct sl_duck_sparse {
  */
 silt_status sl_duck_put_sparse(struct sl_dataplane *dp, const silt_call *call, const char *local_path,
                                const struct sl_duck_sparse *wanted, struct sl_buf *sql, silt_error *err);
+
+/* ---- duck_pick.c: rows of a file by their places ---- */
+
+/*
+ * Appends a condition on file_row_number that holds for these rows, ascending and each once, and for few others that lie between them.
+ */
+void sl_duck_put_picked(struct sl_buf *sql, const int64_t *rows, size_t n);
 
 /* ---- duck_rows.c: an Arrow stream as a table ---- */
 

@@ -7,6 +7,7 @@
  *   duck_match.c    whether a physical type can be read as the wanted one, and how a leaf of it is read
  *   duck_column.c   a whole column: nesting, renames, missing fields and leaves put together; duck_value.c: as SQL (duck_column.h)
  *   duck_exact.c    whether a column is in a file exactly as it is wanted
+ *   duck_members.c  members of structs, each by itself
  */
 #ifndef SL_ENGINE_DUCKDB_DUCK_FOOTER_H
 #define SL_ENGINE_DUCKDB_DUCK_FOOTER_H
@@ -164,6 +165,15 @@ bool sl_footer_leaf_is_exact(const struct sl_footer_node *leaf, const struct sil
 bool sl_footer_layout_is_exact(const struct sl_footer_node *node);
 /* No two top-level columns differ in case only, none is named like a virtual column of DuckDB. */
 bool sl_footer_names_are_plain(const silt_env *env, const struct sl_footer_node *root);
+
+/* ---- duck_members.c ---- */
+
+/*
+ * Appends the columns of a SELECT from a file of this footer that makes the wanted columns of members of its own. A struct that is
+ * null comes as one whose members are. *possible false: the file has something otherwise than it is wanted; then the text is of no use.
+ */
+silt_status sl_duck_put_members(struct sl_buf *sql, const struct sl_footer *footer, const struct silt_type *wanted,
+                                bool *possible, silt_error *err);
 
 /* ---- duck_column.c ---- */
 

@@ -29,6 +29,9 @@ struct read {
     bool with_row_index;
     silt_expr *predicate;
     struct sl_duck_sparse any_of; /* n 0: every row is wanted */
+    bool lax_structs;
+    const int64_t *rows; /* of the only file; n_rows 0: all */
+    size_t n_rows;
     size_t next_file;
     struct sl_duck_files opened; /* the file that is read now */
     struct sl_duck_reader reader;
@@ -88,6 +91,21 @@ static silt_status read_columns(struct read *read, struct sl_arena *arena, struc
     return status;
 }
 
+/* What tells of a row where it lies. */
+static void put_places(const struct read *read, size_t file, struct sl_buf *sql)
+{
+    const bool follows = read->schema->root.n_fields > 0;
+    if (read->with_file_index) {
+        sl_buf_put_c(sql, follows ? ", " : "");
+        sl_buf_printf(sql, "%zu::BIGINT AS _silt_file_index", file);
+    }
+    if (read->with_row_index) {
+        sl_buf_put_c(sql, follows || read->with_file_index ? ", " : "");
+        sl_buf_put_c(sql,
+                     read->n_files == 0 ? "NULL::BIGINT AS _silt_row_index" : "file_row_number AS _silt_row_index");
+    }
+}
+
 /* Columns are put by position under names of their own, so that names of virtual columns and of data never meet. */
 static silt_status put_columns(const struct read *read, size_t file, const struct sl_duck_reading *readings,
                                struct sl_buf *sql, silt_error *err)
@@ -105,25 +123,21 @@ static silt_status put_columns(const struct read *read, size_t file, const struc
         sl_buf_put_c(sql, " AS ");
         sl_duck_put_ident(sql, root->fields[i].name);
     }
-    if (read->with_file_index) {
-        sl_buf_put_c(sql, root->n_fields > 0 ? ", " : "");
-        sl_buf_printf(sql, "%zu::BIGINT AS _silt_file_index", file);
-    }
-    if (read->with_row_index) {
-        sl_buf_put_c(sql, root->n_fields > 0 || read->with_file_index ? ", " : "");
-        sl_buf_put_c(sql,
-                     read->n_files == 0 ? "NULL::BIGINT AS _silt_row_index" : "file_row_number AS _silt_row_index");
-    }
+    put_places(read, file, sql);
     return SILT_OK;
 }
 
-/* " WHERE …" for the rows that have one of the wanted members; nothing when all rows are wanted. */
-static silt_status put_any_of(struct read *read, struct sl_buf *sql, silt_error *err)
+/* " WHERE …" for the rows that have one of the wanted members, or are named; nothing when all rows are wanted. */
+static silt_status put_wanted_rows(struct read *read, struct sl_buf *sql, silt_error *err)
 {
+    if (read->n_rows > 0) {
+        sl_buf_put_c(sql, " WHERE ");
+        sl_duck_put_picked(sql, read->rows, read->n_rows);
+    }
     if (read->any_of.n == 0) {
         return SILT_OK;
     }
-    sl_buf_put_c(sql, " WHERE ");
+    sl_buf_put_c(sql, read->n_rows > 0 ? " AND " : " WHERE ");
     return sl_duck_put_sparse(read->dp, call_of(read), read->opened.local[0], &read->any_of, sql, err);
 }
 
@@ -143,6 +157,35 @@ static void put_source(const struct read *read, const struct sl_duck_reading *re
         sl_duck_put_no_column(sql);
     }
     sl_buf_put_c(sql, "})");
+}
+
+/* The query for one file by members of its structs, if it has them as they are wanted. */
+static silt_status put_members_query(struct read *read, size_t file, struct sl_buf *sql, bool *possible,
+                                     silt_error *err)
+{
+    struct sl_duck_conn conn;
+    struct sl_footer *footer = NULL;
+    *possible = false;
+    SL_TRY(sl_duck_connect(read->dp, &conn, err));
+    silt_status status = sl_footers_enter(&conn, call_of(read), &read->opened, &footer, err);
+    if (status == SILT_OK) {
+        const struct sl_duck_check check = {.type = &read->schema->root};
+        status = sl_footers_check(read->dp, &read->opened, &footer, &check, err);
+    }
+    if (status == SILT_OK) {
+        sl_buf_put_c(sql, "SELECT ");
+        status = sl_duck_put_members(sql, footer, &read->schema->root, possible, err);
+    }
+    sl_footers_leave(read->dp);
+    sl_duck_disconnect(&conn);
+    if (status == SILT_OK && *possible) {
+        put_places(read, file, sql);
+        sl_buf_put_c(sql, " FROM read_parquet(");
+        sl_duck_put_paths(sql, read->opened.local, 1);
+        sl_buf_put_c(sql, ", hive_partitioning = false)");
+        status = put_wanted_rows(read, sql, err);
+    }
+    return status;
 }
 
 /* The query for one file; for no file at all a query without rows. */
@@ -171,7 +214,7 @@ static silt_status put_query(struct read *read, size_t file, struct sl_buf *sql,
     }
     if (status == SILT_OK && read->n_files > 0) {
         put_source(read, readings, aliases, sql);
-        status = put_any_of(read, sql, err);
+        status = put_wanted_rows(read, sql, err);
     } else if (status == SILT_OK) {
         sl_buf_put_c(sql, " WHERE false");
     }
@@ -194,7 +237,15 @@ static silt_status open_next(struct read *read, silt_error *err)
     }
     struct sl_buf sql;
     sl_buf_init(&sql, read->dp->env);
-    silt_status status = put_query(read, read->next_file, &sql, err);
+    bool by_members = read->lax_structs && read->n_files > 0 && !read->match_by_field_id && read->predicate == NULL;
+    silt_status status = SILT_OK;
+    if (by_members) {
+        status = put_members_query(read, read->next_file, &sql, &by_members, err);
+    }
+    if (status == SILT_OK && !by_members) {
+        sl_buf_clear(&sql);
+        status = put_query(read, read->next_file, &sql, err);
+    }
     if (status == SILT_OK) {
         const struct sl_duck_run run = {.sql = sl_buf_view(&sql), .streaming = true, .in_utc = true};
         status = sl_duck_reader_open(read->dp, call_of(read), &run, &read->reader, err);
@@ -233,6 +284,23 @@ static silt_status read_next(void *ctx, struct ArrowArray *batch, silt_error *er
         }
         SL_TRY(open_next(read, err));
     }
+}
+
+/* Only a hint. */
+static silt_status copy_rows(struct read *read, const silt_parquet_read *request, silt_error *err)
+{
+    const bool knows = request->size >= offsetof(silt_parquet_read, n_rows) + sizeof(request->n_rows);
+    if (!knows || request->n_rows == 0 || request->n_files != 1) {
+        return SILT_OK;
+    }
+    int64_t *rows = sl_arena_alloc_array(&read->arena, request->n_rows, sizeof(*rows));
+    if (rows == NULL) {
+        return sl_fail_nomem(err);
+    }
+    memcpy(rows, request->rows, request->n_rows * sizeof(*rows));
+    read->rows = rows;
+    read->n_rows = request->n_rows;
+    return SILT_OK;
 }
 
 /* Only a hint as well. */
@@ -280,6 +348,9 @@ static silt_status copy_request(struct read *read, const silt_parquet_read *requ
         }
     }
     SL_TRY(copy_any_of(read, request, err));
+    SL_TRY(copy_rows(read, request, err));
+    read->lax_structs = request->size >= offsetof(silt_parquet_read, lax_structs) + sizeof(request->lax_structs) &&
+                        request->lax_structs;
     /* Only a hint: left out when it asks for what is not read. */
     if (request->predicate != NULL && sl_expr_columns_all(request->predicate->root, is_wanted, read)) {
         read->predicate = silt_expr_ref(request->predicate);

@@ -21,6 +21,9 @@ silt_status sl_parquet_read(silt_engine *engine, const silt_call *call, const si
     if (request->schema == NULL || request->storage == NULL || (request->n_files > 0 && request->files == NULL)) {
         return sl_fail(err, SILT_EINVALID, NULL, "a read of parquet files needs a schema, a store and files");
     }
+    if (request->n_rows > 0 && (request->n_files != 1 || request->rows == NULL)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "rows can be asked for by their places in one file only");
+    }
     SL_TRY(sl_call_check(engine->env, call, err));
     silt_error found = SILT_ERROR_INIT;
     const silt_status status = engine->parquet.read(engine->parquet_impl, call, request, out, &found);

@@ -50,7 +50,8 @@ silt_status sl_checkpoint_each_batch(const struct sl_checkpoint_files *files, co
                                     .storage = source->storage,
                                     .files = checkpoint->parquet,
                                     .n_files = checkpoint->n_parquet,
-                                    .schema = schema};
+                                    .schema = schema,
+                                    .lax_structs = true}; /* an add has a path, else it is none */
     silt_status status = sl_parquet_read(source->engine, call, &read, &stream, err);
     if (status == SILT_OK) {
         status = each_batch(silt_engine_env(source->engine), call, &stream, visit, ctx, err);
