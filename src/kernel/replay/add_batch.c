@@ -155,6 +155,7 @@ static silt_status bind_add(struct sl_add_batch *batch, const struct ArrowSchema
                                             MEMBER("partitionValues", "+m", partition_values),
                                             MEMBER("size", "l", size),
                                             MEMBER("modificationTime", "l", time),
+                                            MEMBER("stats", "u", stats),
                                             MEMBER("deletionVector", "+s", dv),
                                             MEMBER("baseRowId", "l", base_row_id),
                                             MEMBER("defaultRowCommitVersion", "l", row_commit_version)};
@@ -341,4 +342,23 @@ silt_status sl_add_batch_row(struct sl_add_batch *batch, int64_t row, struct sl_
     out->data_change = false; /* as the protocol has it for checkpoints; it is not read */
     SL_TRY(read_values(batch, row, out, err));
     return read_vector(batch, row, out, err);
+}
+
+bool sl_add_batch_has_add(const struct sl_add_batch *batch, int64_t row)
+{
+    return !is_null(&batch->add, row);
+}
+
+silt_status sl_add_batch_values(struct sl_add_batch *batch, int64_t row, struct sl_kv_list *out, silt_error *err)
+{
+    struct sl_file_row file;
+    SL_TRY(read_values(batch, row, &file, err));
+    *out = (struct sl_kv_list){.items = file.values, .n = file.n_values};
+    return SILT_OK;
+}
+
+bool sl_add_batch_stats(const struct sl_add_batch *batch, int64_t row, struct sl_str *out)
+{
+    *out = (struct sl_str){NULL, 0};
+    return is_null(&batch->stats, row) || text_at(&batch->stats, row, out);
 }

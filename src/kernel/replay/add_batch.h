@@ -27,7 +27,8 @@ struct sl_add_batch {
     struct sl_batch_column add;
     struct sl_batch_column path, size, time, base_row_id, row_commit_version;
     struct sl_batch_column partition_values, keys, values;
-    int64_t n_entries; /* of all maps */
+    int64_t n_entries;            /* of all maps */
+    struct sl_batch_column stats; /* of who asks for it himself; no part of a row */
     struct sl_batch_column dv, dv_type, dv_path, dv_offset, dv_size, dv_cardinality;
     /* Of the row that was read last. */
     struct sl_kv *items;
@@ -60,5 +61,11 @@ silt_status sl_add_batch_bind(struct sl_add_batch *batch, const struct ArrowSche
  */
 silt_status sl_add_batch_row(struct sl_add_batch *batch, int64_t row, struct sl_file_row *out, bool *found,
                              silt_error *err);
+
+/* Single members, for who has not read the others: rows count to the array's length. Borrowed as above. */
+bool sl_add_batch_has_add(const struct sl_add_batch *batch, int64_t row);
+silt_status sl_add_batch_values(struct sl_add_batch *batch, int64_t row, struct sl_kv_list *out, silt_error *err);
+/* An absent view when it is null. false: its offsets are not in order. */
+bool sl_add_batch_stats(const struct sl_add_batch *batch, int64_t row, struct sl_str *out);
 
 #endif

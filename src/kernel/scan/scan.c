@@ -18,7 +18,7 @@ silt_status sl_scan_new(silt_snapshot *snapshot, silt_scan **out, silt_error *er
     scan->snapshot = silt_snapshot_ref(snapshot);
     sl_arena_init(&scan->arena, env);
     sl_vec_init(&scan->files, env, sizeof(silt_plan_file));
-    sl_vec_init(&scan->ordinals, env, sizeof(int64_t));
+    sl_vec_init(&scan->marks, env, sizeof(int64_t));
     *out = scan;
     return SILT_OK;
 }
@@ -43,7 +43,7 @@ void silt_scan_unref(silt_scan *scan)
     silt_schema_unref(scan->plan_schema);
     silt_schema_unref(scan->physical_schema);
     sl_vec_release(&scan->files);
-    sl_vec_release(&scan->ordinals);
+    sl_vec_release(&scan->marks);
     sl_arena_release(&scan->arena);
     silt_snapshot_unref(scan->snapshot);
     sl_release(scan->env, scan, sizeof(*scan));

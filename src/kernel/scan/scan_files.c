@@ -1,6 +1,6 @@
 /*
  * silt_scan_files: the surviving files of a scan as an Arrow stream. The plan does not keep what only this stream shows (statistics,
- * times), so the snapshot is visited again and the survivors are picked by their place in its stable order.
+ * times), so the snapshot is visited again and the survivors are picked, in its stable order, by the marks of the plan.
  *
  * Batches are built when the stream is made and own their data.
  */
@@ -33,7 +33,7 @@ struct lister {
     struct sl_arena scratch;
     struct sl_vec batches; /* struct ArrowArray */
     int64_t seen;
-    size_t next; /* place in scan->ordinals */
+    size_t next; /* place in scan->marks */
 };
 
 static silt_status make_schema(const silt_env *env, struct ArrowSchema *out, silt_error *err)
@@ -160,16 +160,31 @@ static silt_status finish_batch(struct lister *lister, silt_error *err)
     return sl_arrow_builder_finish(lister->builder, batch, err);
 }
 
+/* Two names may have one hash. */
+static silt_status is_planned(struct lister *lister, const struct sl_add *add, bool *found, silt_error *err)
+{
+    const silt_plan_file *file = sl_vec_at(&lister->scan->files, lister->next);
+    struct sl_str path;
+    SL_TRY(sl_snapshot_file_path(lister->scan->snapshot, &lister->scratch, add->path, &path, err));
+    *found = sl_str_eq(path, sl_str_from(file->path));
+    return SILT_OK;
+}
+
 static silt_status visit_file(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
 {
     struct lister *lister = ctx;
     const silt_scan *scan = lister->scan;
-    int64_t ordinal = lister->seen++;
-    if (lister->next >= scan->ordinals.len) {
+    const int64_t place = lister->seen++;
+    if (lister->next >= scan->marks.len) {
         *stop = true;
         return SILT_OK;
     }
-    if (*(const int64_t *)sl_vec_at(&scan->ordinals, lister->next) != ordinal) {
+    const int64_t mark = scan->marks_names ? sl_scan_file_name(add) : place;
+    bool found = *(const int64_t *)sl_vec_at(&scan->marks, lister->next) == mark;
+    if (found && scan->marks_names) {
+        SL_TRY(is_planned(lister, add, &found, err));
+    }
+    if (!found) {
         return SILT_OK;
     }
     lister->next++;
@@ -177,13 +192,23 @@ static silt_status visit_file(void *ctx, const struct sl_add *add, bool *stop, s
     return sl_arrow_builder_length(lister->builder) < BATCH_ROWS ? SILT_OK : finish_batch(lister, err);
 }
 
+/* Files that were planned and do not come again would be left out in silence. */
+static silt_status check_all(const struct lister *lister, silt_error *err)
+{
+    return lister->next == lister->scan->marks.len
+               ? SILT_OK
+               : sl_fail(err, SILT_ECORRUPT, NULL,
+                         "the log no longer has the files that it had when the scan was planned");
+}
+
 static silt_status list_files(struct lister *lister, const silt_call *call, silt_error *err)
 {
     SL_TRY(make_schema(lister->scan->env, &lister->schema, err));
     SL_TRY(sl_arrow_builder_new(lister->scan->env, &lister->schema, &lister->builder, err));
-    if (lister->scan->ordinals.len > 0) {
+    if (lister->scan->marks.len > 0) {
         SL_TRY(sl_snapshot_each_file(lister->scan->snapshot, call, SL_FILES_ALL, visit_file, lister, err));
     }
+    SL_TRY(check_all(lister, err));
     return finish_batch(lister, err);
 }
 

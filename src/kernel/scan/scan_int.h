@@ -33,8 +33,20 @@ struct silt_scan {
     silt_expr *file_filter;   /* members of remaining that name only stored columns, in physical names; NULL: none */
     struct sl_scan_filter facts; /* of filter */
     struct sl_vec files;         /* silt_plan_file */
-    struct sl_vec ordinals;      /* int64_t: place of each file in the snapshot's order, ascending */
+    /*
+     * int64_t, one a file: by what it is found again when the snapshot's files are visited in their order. Its place in that order, or with
+     * marks_names what sl_scan_file_name gives.
+     */
+    struct sl_vec marks;
+    bool marks_names;
     silt_scan_plan plan;
+};
+
+/* How the files of a checkpoint that is not in memory are gone through. Both ways find the same. */
+enum sl_plan_way {
+    SL_PLAN_AS_FITS, /* selectively when it is large */
+    SL_PLAN_VISITS,  /* all of them are loaded or visited */
+    SL_PLAN_SELECTS  /* selectively, whatever its size, if it can be done */
 };
 
 /* What a builder was told. */
@@ -45,12 +57,16 @@ struct sl_scan_wish {
     struct sl_metadata_pick metadata; /* with "_metadata" among columns: its fields */
     silt_local_time local_time;       /* of partition values without a zone; NULL: UTC */
     void *local_time_ctx;
+    enum sl_plan_way plan_way;
 };
 
 /* Fills in everything of a new scan (scan_build.h) whose filter is set. */
 silt_status sl_scan_assemble(silt_scan *scan, const silt_call *call, const struct sl_scan_wish *wish, silt_error *err);
 
-/* Fills files and ordinals; answered[i] tells whether pruning answered AND member i for every file that is left. */
+/* A hash of path and deletion vector, as they stand in the log. */
+int64_t sl_scan_file_name(const struct sl_add *add);
+
+/* Fills files and marks; answered[i] tells whether pruning answered AND member i for every file that is left. */
 silt_status sl_scan_plan_files(silt_scan *scan, const silt_call *call, const struct sl_scan_wish *wish, bool *answered,
                                silt_error *err);
 

@@ -409,6 +409,11 @@ silt_status sl_snapshot_each_file(silt_snapshot *snapshot, const silt_call *call
     return list != NULL ? visit_list(list, details, &visitor, err) : visit_log(snapshot, call, &visitor, err);
 }
 
+bool sl_snapshot_has_list(const silt_snapshot *snapshot, bool details)
+{
+    return atomic_load(&snapshot->detailed) != NULL || (!details && atomic_load(&snapshot->files) != NULL);
+}
+
 silt_status sl_snapshot_each_tombstone(silt_snapshot *snapshot, const silt_call *call,
                                        silt_status (*visit)(void *ctx, const struct sl_remove *remove, bool *stop,
                                                             silt_error *err),

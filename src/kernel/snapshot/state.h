@@ -39,6 +39,8 @@ silt_status sl_snapshot_each_file(silt_snapshot *snapshot, const silt_call *call
                                   silt_status (*visit)(void *ctx, const struct sl_add *add, bool *stop,
                                                        silt_error *err),
                                   void *ctx, silt_error *err);
+/* Are the files in memory (with details: statistics too), so that a visit reads nothing? */
+bool sl_snapshot_has_list(const silt_snapshot *snapshot, bool details);
 /* Tombstones that are still in the state (for checkpoints and vacuum). */
 silt_status sl_snapshot_each_tombstone(silt_snapshot *snapshot, const silt_call *call,
                                        silt_status (*visit)(void *ctx, const struct sl_remove *remove, bool *stop,
