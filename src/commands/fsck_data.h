@@ -48,6 +48,9 @@ struct sl_fsck_row {
 silt_status sl_fsck_query(struct sl_fsck_reader *reader, struct sl_fsck_item *items, size_t n,
                           silt_status (*visit)(void *ctx, const struct sl_fsck_row *row, silt_error *err), void *ctx,
                           silt_error *err);
+
+/* ---- fsck_columns.c ---- */
+
 /* The columns and schemas of the reader. */
 silt_status sl_fsck_find_columns(struct sl_fsck_reader *reader, silt_error *err);
 /* The partition columns, in the reader's arena. */

@@ -10,7 +10,8 @@
  *   fsck_parsed.c      typed columns of a checkpoint against its text
  *   fsck_checksum.c    version checksums; fsck_hint.c: _last_checkpoint
  *   fsck_files.c       the live files: there, of their size, partition values; which are read
- *   fsck_data.c        rows of files, by the data plane; fsck_judge.c: statistics against them (pure)
+ *   fsck_columns.c     the columns that have statistics
+ *   fsck_data.c        rows of files, by the data plane (fsck_query.c); fsck_judge.c: statistics against them (pure)
  *   fsck_row_ids.c     ranges of row ids
  *
  * One owner, one thread (stores and commits are read by several on their own).

@@ -102,6 +102,27 @@ static void number_of_rows_must_be_right(void **state)
     check(s, "fault statistics 1 - part-: 11 for 10\n");
 }
 
+static void chars_are_compared_as_they_are_stored(void **state)
+{
+    struct session_fixture *s = *state;
+    hand_commit(s, "t", 0, HAND_PROTOCOL,
+                hand_metadata(s,
+                              "{\"name\":\"v\",\"type\":\"string\",\"nullable\":true,\"metadata\":{"
+                              "\"__CHAR_VARCHAR_TYPE_STRING\":\"char(5)\"}}",
+                              "", ""),
+                NULL);
+    hand_parquet(s, "t/a.parquet", "SELECT 'ab' AS v");
+    session_expect_done(s, session_with_dir(s, "SELECT size FROM read_blob('%D/t/a.parquet')"));
+    const char *size = sl_arena_printf(&s->arena, "\"size\":%.*s", (int)strcspn(sl_buf_cstr(&s->out), "\n"),
+                                       sl_buf_cstr(&s->out));
+    hand_commit(
+        s, "t", 1,
+        hand_add(s, "a.parquet", "{}", "{\"numRecords\":1,\"minValues\":{\"v\":\"ab\"},\"maxValues\":{\"v\":\"ab\"}}"),
+        NULL);
+    falsify(s, VERSION1, "\"size\":1000", size);
+    check(s, "");
+}
+
 static void statistics_that_are_no_json_are_a_note(void **state)
 {
     struct session_fixture *s = *state;
@@ -330,6 +351,7 @@ int main(void)
         SESSION_TEST(sound_tables_have_no_findings),
         SESSION_TEST(statistics_that_lose_rows_are_told_with_file_and_column),
         SESSION_TEST(number_of_rows_must_be_right),
+        SESSION_TEST(chars_are_compared_as_they_are_stored),
         SESSION_TEST(statistics_that_are_no_json_are_a_note),
         SESSION_TEST(statistics_of_members_are_told_by_their_way),
         SESSION_TEST(wide_bounds_need_only_be_bounds),
