@@ -7,7 +7,7 @@
  *   statements           duck_run.c, duck_params.c, duck_watch.c (cancelling), duck_result.c (rows out), duck_error.c
  *   SQL's text           duck_sql.c    names, literals, types; duck_query.c: a user's text parsed, described, run
  *   scans                duck_scan.c   a plan as SQL, in steps (duck_scan.h): duck_group.c, duck_meta.c, duck_branch.c; duck_part.c:
- *                        values of files; duck_live.c: deletion vectors; duck_table.c: schema maps
+ *                        values of files; duck_live.c: deletion vectors; duck_void.c: columns of no type; duck_table.c: schema maps
  *                        duck_footer.h with its files: what is in Parquet files, and how it is read
  *                        duck_variant.h: variants; duck_aside.h: columns that DuckDB would read wrongly
  *   handlers             duck_read.c (and duck_sparse.c, duck_pick.c), duck_filter.c (rows in by duck_rows.c), duck_write.c
@@ -140,6 +140,12 @@ silt_status sl_duck_prepare(struct sl_duck_conn *conn, struct sl_str sql, duckdb
 /* Next chunk (owned by the caller), NULL at the end; interruptible. */
 silt_status sl_duck_fetch(struct sl_duck_conn *conn, const silt_call *call, duckdb_result *result,
                           duckdb_data_chunk *out, silt_error *err);
+
+/* ---- duck_void.c: columns of type void, by the types of the rows ---- */
+
+bool sl_duck_has_void(const struct silt_type *type);
+void sl_duck_void_schema(const struct silt_type *type, struct ArrowSchema *schema);
+void sl_duck_void_array(const struct silt_type *type, struct ArrowArray *array);
 
 /* ---- duck_params.c ---- */
 silt_status sl_duck_bind(struct sl_duck_conn *conn, duckdb_prepared_statement stmt,

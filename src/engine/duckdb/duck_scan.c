@@ -159,18 +159,27 @@ struct scan_stream {
     struct sl_dataplane *dp;
     struct sl_dataplane_scan *scan;
     struct sl_duck_reader reader;
+    silt_schema *with_void; /* of the rows, if a type in it is void; else NULL */
 };
 
 static silt_status stream_schema(void *ctx, struct ArrowSchema *out, silt_error *err)
 {
     struct scan_stream *stream = ctx;
-    return sl_duck_reader_schema(&stream->reader, out, err);
+    SL_TRY(sl_duck_reader_schema(&stream->reader, out, err));
+    if (stream->with_void != NULL) {
+        sl_duck_void_schema(&stream->with_void->root, out);
+    }
+    return SILT_OK;
 }
 
 static silt_status stream_next(void *ctx, struct ArrowArray *batch, silt_error *err)
 {
     struct scan_stream *stream = ctx;
-    return sl_duck_reader_next(&stream->reader, batch, err);
+    SL_TRY(sl_duck_reader_next(&stream->reader, batch, err));
+    if (stream->with_void != NULL && batch->release != NULL) {
+        sl_duck_void_array(&stream->with_void->root, batch);
+    }
+    return SILT_OK;
 }
 
 static void stream_close(void *ctx)
@@ -179,6 +188,7 @@ static void stream_close(void *ctx)
     const silt_env *env = stream->dp->env;
     sl_duck_reader_close(&stream->reader);
     sl_duck_scan_close(stream->dp, stream->scan);
+    silt_schema_unref(stream->with_void);
     sl_release(env, stream, sizeof(*stream));
 }
 
@@ -193,6 +203,9 @@ silt_status sl_duck_scan(void *impl, const silt_call *call, const silt_scan_plan
         return sl_fail_nomem(err);
     }
     stream->dp = dp;
+    if (sl_duck_has_void(&plan->logical->root)) {
+        stream->with_void = silt_schema_ref(plan->logical);
+    }
     struct sl_buf sql;
     sl_buf_init(&sql, dp->env);
     silt_status status = open_scan(dp, call, plan, &stream->scan, &sql, err);
