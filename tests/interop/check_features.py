@@ -50,6 +50,11 @@ def canonical_json(text):
     return json.dumps(plain(json.loads(text, parse_float=Decimal, parse_int=Decimal)), ensure_ascii=False)
 
 
+def json_value(text):
+    """A variant's JSON; the variant null is JSON's null as NULL is: conditions tell them apart."""
+    return None if text in (None, "null") else canonical_json(text)
+
+
 def spark_rows(run, frame, columns):
     """Canonical rows of a frame."""
     from peers import plain
@@ -63,7 +68,7 @@ def spark_rows(run, frame, columns):
             parts.append(f"{plain(quoted(name), kind)} AS {quoted(name)}")
     rows = []
     for row in frame.selectExpr(*parts).collect():
-        held = [run.spark.held(value, kind) if kind != AS_JSON else value and canonical_json(value)
+        held = [run.spark.held(value, kind) if kind != AS_JSON else json_value(value)
                 for value, (_, kind) in zip(row, columns)]
         rows.append(held)
     return canonical_rows([(name, pa.string() if kind == AS_JSON else kind) for name, kind in columns], rows)
@@ -80,7 +85,7 @@ def silt_rows(text, columns):
         same(names, list(line))
         whole = json.loads(plain_line, parse_float=Decimal, parse_int=Decimal)
         rows.append([
-            (None if whole[name] is None else canonical_json(json.dumps(whole[name], default=number)))
+            json_value(None if whole[name] is None else json.dumps(whole[name], default=number))
             if kind == AS_JSON else from_json(line[name], kind) for name, kind in columns])
     return canonical_rows([(name, pa.string() if kind == AS_JSON else kind) for name, kind in columns], rows)
 
@@ -247,8 +252,9 @@ def check_table(run, library, name, path):
     silts_history(run, name, path, versions)
     if "cleaned" not in name and name not in ("checkpoint-parts", "struct-stats-only"):
         check_times(run, name, path, versions)
-    # Spark's own skipping is wrong where a float was widened: its statistics are read as doubles
-    run.spark.session().conf.set("spark.databricks.delta.stats.skipping", "false")
+    if "widening" in name:
+        # Spark's own skipping is wrong where a float was widened: its statistics are read as doubles
+        run.spark.session().conf.set("spark.databricks.delta.stats.skipping", "false")
     counts = [(where, run.spark.count(path, where)) for where in CONDITIONS.get(name, ())]
     run.spark.session().conf.unset("spark.databricks.delta.stats.skipping")
     for where, expected in counts:

@@ -389,6 +389,8 @@ CONDITIONS = {
     "mapping-name": ["renamed = 'back'", "p2 = 5", "part IS NULL", "`Extract Year` > 3", "a.`b.2` = 'y'", "`quo\"te` = 0",
                      "a.`x y` = 7", "renamed IS NULL", "part = 'p=1/%'", "a IS NULL"],
     "mapping-id": ["renamed = 'back'", "p2 = 5", "part IS NULL", "`Extract Year` > 3", "a.`b.2` = 'y'", "`quo\"te` = 0"],
+    "variant": ["v IS NULL", "v IS NOT NULL", "s.v IS NULL", "s IS NULL"],
+    "variant-shredded": ["v IS NULL", "v IS NOT NULL"],
     "vectors": ["id < 100", "s = 'changed'", "id BETWEEN 900 AND 2100", "v > 1000.5"],
     "vectors-partitioned": ["p IS NULL", "p = 'p 1/%'", "id > 900"],
     "widening": ["f_d = CAST(0.1 AS FLOAT)", "f_d > 0.1", "i_l > 2147483646", "d_s < 0", "l_c > 9223372036854775806",
