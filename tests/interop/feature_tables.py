@@ -380,6 +380,8 @@ TABLES = {
     **{f"parquet-{name}": (settings, OLD_TYPES) for name, settings in PARQUET.items()},
     **{f"codec-{codec}": ({"spark.sql.parquet.compression.codec": codec}, OLD_TYPES) for codec in CODECS},
 }
+# Hadoop's framing of LZ4, which Parquet gave up for LZ4_RAW: refused by name.
+REFUSED = {"codec-lz4": 'codec "LZ4"'}
 CHANGE_TABLES = ("changes", "changes-vectors", "changes-mapped")
 ROW_ID_TABLES = ("row-ids", "row-ids-vectors", "row-ids-late")
 CLONE = shallow_clone
