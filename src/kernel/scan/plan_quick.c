@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "base/time.h"
@@ -50,18 +51,16 @@ static bool has_constant(const struct sl_scan_filter *filter, size_t column, con
            is_comparable(filter->columns[column].type->kind, &node->value);
 }
 
-/* x op constant as a range; false when it is none. Ranges that nothing can be in are empty: low > high. */
+/* x op constant as a range; false when it is none, as below the least number. */
 static bool range_of(silt_compare_op op, int64_t constant, struct sl_quick_range *out)
 {
     out->low = INT64_MIN;
     out->high = INT64_MAX;
     switch (op) {
     case SILT_COMPARE_EQ: out->low = out->high = constant; return true;
-    case SILT_COMPARE_LT:
-        out->high = constant - 1; /* not for the least number */
-        return constant > INT64_MIN;
+    case SILT_COMPARE_LT: return sl_add_i64(constant, -1, &out->high);
     case SILT_COMPARE_LE: out->high = constant; return true;
-    case SILT_COMPARE_GT: out->low = constant + 1; return constant < INT64_MAX;
+    case SILT_COMPARE_GT: return sl_add_i64(constant, 1, &out->low);
     case SILT_COMPARE_GE: out->low = constant; return true;
     case SILT_COMPARE_NE:
     case SILT_COMPARE_NULL_SAFE_EQ: break;
