@@ -31,6 +31,9 @@ silt_status sl_prepare_scans(struct sl_prepare *prepare, struct sl_vec *refs, si
 struct sl_table_ref;
 silt_status sl_prepare_changes(struct sl_prepare *prepare, const struct sl_table_ref *ref, size_t location,
                                silt_error *err);
+/* Adds what may prune of the reference's conditions to its scan. (prepare_pruning.c) */
+silt_status sl_prepare_pruning(struct sl_prepare *prepare, const struct sl_table_ref *ref,
+                               const silt_snapshot *snapshot, silt_scan_builder *builder, silt_error *err);
 /*
  * Marks the references whose column "_metadata" is named, before the scans are planned; and afterwards keeps it out of what stars stand for.
  * root: the tree. (prepare_metadata.c)
@@ -38,6 +41,10 @@ silt_status sl_prepare_changes(struct sl_prepare *prepare, const struct sl_table
 silt_status sl_prepare_metadata(struct sl_prepare *prepare, const sl_json *root, struct sl_vec *refs, silt_error *err);
 silt_status sl_prepare_stars(struct sl_prepare *prepare, const sl_json *root, struct sl_vec *refs, size_t base,
                              silt_error *err);
+/* The stars of one SELECT. (prepare_stars.c) */
+struct sl_select_parts;
+silt_status sl_prepare_narrow_stars(struct sl_prepare *prepare, const struct sl_select_parts *parts, size_t base,
+                                    silt_error *err);
 /* Notes titles for subqueries of SELECT lists (root: the tree) that hold a scan. */
 silt_status sl_prepare_titles(struct sl_prepare *prepare, const sl_json *root, size_t base, silt_error *err);
 /* Refuses a time travel clause that belongs to no Delta table. */

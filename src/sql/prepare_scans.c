@@ -262,7 +262,7 @@ static void put_table(struct sl_buf *out, struct sl_str scan, struct sl_str sql,
 }
 
 /* Opens the scan in the data plane and notes the subquery. The conditions stay in the text: the plan only prunes files. */
-static silt_status open_scan(struct sl_prepare *prepare, const struct sl_table_ref *ref, silt_scan *scan, size_t begin,
+static silt_status open_scan(struct sl_prepare *prepare, struct sl_table_ref *ref, silt_scan *scan, size_t begin,
                              size_t end, silt_error *err)
 {
     struct sl_prepared_query *query = prepare->query;
@@ -280,6 +280,7 @@ static silt_status open_scan(struct sl_prepare *prepare, const struct sl_table_r
     if (status == SILT_OK) {
         query->kernel_scans[query->n_scans] = silt_scan_ref(scan);
         query->n_scans++;
+        ref->scan = scan;
         put_table(&splice->text, sl_buf_view(&text), sl_buf_view(&prepare->spelled->text), ref->n_marks);
     }
     sl_buf_release(&text);

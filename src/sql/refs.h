@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/vec.h"
 #include "json/json.h"
+#include "silt/scan.h"
 
 enum sl_ref_kind {
     SL_REF_TABLE,
@@ -28,6 +29,7 @@ struct sl_table_ref {
     const sl_json *node; /* of the tree */
     bool wants_metadata; /* its "_metadata" is named */
     bool has_metadata;   /* its scan has it */
+    silt_scan *scan;     /* once it is planned; borrowed from the query, NULL: no table of ours */
     size_t n_marks;      /* parameters up to this number may stand in what the scan takes out of the text */
     bool only_item;      /* nothing else stands in its FROM: unqualified columns are its own */
 };
