@@ -108,13 +108,13 @@ static silt_status open_duck(const struct bench_options *options, duckdb_databas
 }
 
 static silt_status run_once(duckdb_connection connection, const struct bench_options *options, int repetition,
-                            struct bench_rows *rows, int64_t *time_us, silt_error *err)
+                            struct bench_rows *rows, struct bench_time *time, silt_error *err)
 {
     struct sl_buf text;
     duckdb_result result = {0};
     sl_buf_init(&text, silt_env_default());
     silt_status status = bench_numbered(&text, options->text, repetition);
-    const int64_t begin_us = bench_now_us();
+    const struct bench_time begin = bench_now();
     if (status == SILT_OK && duckdb_query(connection, sl_buf_cstr(&text), &result) != DuckDBSuccess) {
         status = fail_duck(err, "query", duckdb_result_error(&result));
     }
@@ -128,14 +128,14 @@ static silt_status run_once(duckdb_connection connection, const struct bench_opt
             status = sync_file(sl_buf_cstr(&text), err);
         }
     }
-    *time_us = bench_now_us() - begin_us;
+    *time = bench_since(begin);
     sl_buf_release(&text);
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    static int64_t times_us[BENCH_MAX_REPEAT];
+    static struct bench_time times[BENCH_MAX_REPEAT];
     struct bench_options options;
     silt_error err = SILT_ERROR_INIT;
     duckdb_database database = NULL;
@@ -149,10 +149,10 @@ int main(int argc, char **argv)
     silt_status status = open_duck(&options, &database, &connection, &err);
     const int64_t open_us = bench_now_us() - start_us;
     for (int i = 0; status == SILT_OK && i < options.repeat; i++) {
-        status = run_once(connection, &options, i, &rows, &times_us[i], &err);
+        status = run_once(connection, &options, i, &rows, &times[i], &err);
     }
     if (status == SILT_OK) {
-        bench_report(open_us, times_us, options.repeat, &rows);
+        bench_report(open_us, times, options.repeat, &rows);
     } else {
         (void)fprintf(stderr, "bench_duck: %s\n", err.message);
     }

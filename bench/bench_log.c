@@ -3,10 +3,13 @@
  * ready, visits every file, refreshes it. Times are told as CPU (all threads) and wall clock, memory as counted bytes and as the process's
  * peak.
  *
- *     bench_log [--repeat N] [--threads N] [--details 1] [--refresh N --scratch FOLDER] TABLE
+ *     bench_log [--repeat N] [--threads N] [--details 1 | --plan 1 | --where PREDICATE] TABLE
+ *     bench_log [--threads N] --refresh N --scratch FOLDER [--steady 1] TABLE
  *
- * With --details every file is visited with its statistics. With --refresh N commits of 100 adds and 50 removes are written behind a
- * copy (by links) of the table's log in FOLDER, each followed by a refresh after which the new count of files is asked for.
+ * With --details every file is visited with its statistics. With --plan a scan is built instead and every file of its plan visited; with
+ * --where it is a scan with that filter. With --refresh N commits of 100 adds and 50 removes are written behind a copy (by links) of the
+ * table's log in FOLDER, each followed by a refresh after which the new count of files is asked for; with --steady each commit removes
+ * what the one before it added, so that the table does not grow.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,6 +29,8 @@
 #include "base/vec.h"
 #include "kernel/snapshot/state.h"
 #include "silt/engine.h"
+#include "silt/expr.h"
+#include "silt/scan.h"
 #include "silt/snapshot.h"
 #include "silt/table.h"
 #include "support/bench_rows.h"
@@ -34,8 +39,9 @@
 #define REMOVES_PER_COMMIT 50
 
 struct options {
-    int64_t repeat, threads, details, refresh;
+    int64_t repeat, threads, details, refresh, plan, steady;
     const char *scratch;
+    const char *where; /* NULL: no filter */
     const char *table;
 };
 
@@ -149,12 +155,71 @@ static silt_status measure(silt_engine *engine, const struct options *options, s
     return status;
 }
 
+/* ---- planning ---- */
+
+static silt_status build_scan(silt_snapshot *snapshot, const char *where, silt_scan **out, silt_error *err)
+{
+    silt_scan_builder *builder = NULL;
+    silt_expr *filter = NULL;
+    silt_status status = silt_scan_builder_new(snapshot, &builder, err);
+    if (status == SILT_OK && where != NULL) {
+        status = silt_expr_parse(silt_env_default(), where, strlen(where), silt_snapshot_schema(snapshot), &filter,
+                                 err);
+    }
+    if (status == SILT_OK && filter != NULL) {
+        status = silt_scan_builder_filter(builder, filter, err);
+    }
+    if (status == SILT_OK) {
+        status = silt_scan_builder_build(builder, NULL, out, err);
+    }
+    silt_expr_unref(filter);
+    silt_scan_builder_free(builder);
+    return status;
+}
+
+/* From the path of a table to a plan whose every file was looked at, as an engine does it. */
+static silt_status measure_plan(silt_engine *engine, const struct options *options, silt_error *err)
+{
+    silt_table *table = NULL;
+    silt_snapshot *snapshot = NULL;
+    silt_scan *scan = NULL;
+    struct visited visited = {0};
+    const struct bench_time begin = bench_now();
+    silt_status status = silt_table_for_path(engine, options->table, &table, err);
+    if (status == SILT_OK) {
+        status = silt_table_latest_snapshot(table, NULL, &snapshot, err);
+    }
+    if (status == SILT_OK) {
+        status = build_scan(snapshot, options->where, &scan, err);
+    }
+    if (status == SILT_OK) {
+        const silt_scan_plan *plan = silt_scan_get_plan(scan);
+        for (size_t i = 0; i < plan->n_files; i++) {
+            visited.n++;
+            visited.size += plan->files[i].size_bytes;
+            visited.text += (int64_t)strlen(plan->files[i].path);
+        }
+    }
+    const struct bench_time took = bench_since(begin);
+    if (status == SILT_OK) {
+        (void)printf("{\"plan_us\": [%" PRId64 ", %" PRId64 "], \"n_files\": %" PRId64 ", \"text\": %" PRId64
+                     ", \"bytes\": %zu, \"peak_rss_kb\": %" PRId64 "}\n",
+                     took.cpu_us, took.wall_us, visited.n, visited.text, atomic_load(&live_bytes), peak_rss_kb());
+    }
+    silt_scan_unref(scan);
+    silt_snapshot_unref(snapshot);
+    silt_table_unref(table);
+    return status;
+}
+
 /* ---- refreshing ---- */
 
 struct names {
     struct sl_vec paths; /* of struct sl_str, live files */
     struct sl_arena arena;
     uint64_t seen;
+    int64_t
+        steady_from; /* every commit after this one removes what the one before it added; -1: old files are removed */
 };
 
 static silt_status keep_name(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
@@ -202,6 +267,14 @@ static silt_status link_log(const struct options *options, struct sl_buf *to, si
     return status;
 }
 
+static void put_added_path(struct sl_buf *text, int64_t version, int64_t i)
+{
+    sl_buf_printf(text,
+                  "\"path\":\"day=2026-01-05/part-%05" PRId64 "-new-%" PRId64
+                  "-0f3a7c52-9b1e-4d77-8c31.c000.snappy.parquet\"",
+                  i, version);
+}
+
 static silt_status write_commit(const char *log, int64_t version, const struct names *names, size_t *next,
                                 silt_error *err)
 {
@@ -210,14 +283,19 @@ static silt_status write_commit(const char *log, int64_t version, const struct n
     sl_buf_init(&text, silt_env_default());
     sl_buf_init(&path, silt_env_default());
     for (int64_t i = 0; i < ADDS_PER_COMMIT; i++) {
+        sl_buf_put_c(&text, "{\"add\":{");
+        put_added_path(&text, version, i);
         sl_buf_printf(&text,
-                      "{\"add\":{\"path\":\"day=2026-01-05/part-%05" PRId64 "-new-%" PRId64
-                      "-0f3a7c52-9b1e-4d77-8c31.c000.snappy.parquet\","
-                      "\"partitionValues\":{\"day\":\"2026-01-05\"},\"size\":%" PRId64
+                      ",\"partitionValues\":{\"day\":\"2026-01-05\"},\"size\":%" PRId64
                       ",\"modificationTime\":1767225600000,\"dataChange\":true}}\n",
-                      i, version, 1000 + i);
+                      1000 + i);
     }
-    for (int64_t i = 0; i < REMOVES_PER_COMMIT && *next < names->paths.len; i++, (*next)++) {
+    for (int64_t i = 0; names->steady_from >= 0 && version > names->steady_from && i < ADDS_PER_COMMIT; i++) {
+        sl_buf_put_c(&text, "{\"remove\":{");
+        put_added_path(&text, version - 1, i);
+        sl_buf_put_c(&text, ",\"deletionTimestamp\":5,\"dataChange\":true}}\n");
+    }
+    for (int64_t i = 0; names->steady_from < 0 && i < REMOVES_PER_COMMIT && *next < names->paths.len; i++, (*next)++) {
         const struct sl_str gone = *(const struct sl_str *)sl_vec_at(&names->paths, *next);
         sl_buf_printf(&text, "{\"remove\":{\"path\":\"%.*s\",\"deletionTimestamp\":5,\"dataChange\":true}}\n",
                       SL_FMT(gone));
@@ -231,32 +309,36 @@ static silt_status write_commit(const char *log, int64_t version, const struct n
     return ok && closed ? SILT_OK : sl_fail(err, SILT_EIO, NULL, "commit %" PRId64 " cannot be written", version);
 }
 
-static int compare_i64(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a;
-    const int64_t y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static silt_status refresh_once(silt_snapshot **snapshot, int64_t *expected, int64_t *time_us, silt_error *err)
+static silt_status refresh_once(silt_snapshot **snapshot, int64_t expected, struct bench_time *time, silt_error *err)
 {
     silt_snapshot *grown = NULL;
     int64_t n = 0;
-    const int64_t begin = bench_now_us();
+    const struct bench_time begin = bench_now();
     SL_TRY(silt_snapshot_refresh(*snapshot, NULL, &grown, err));
     silt_status status = silt_snapshot_totals(grown, NULL, &n, NULL, err);
-    *time_us = bench_now_us() - begin;
+    *time = bench_since(begin);
     silt_snapshot_unref(*snapshot);
     *snapshot = grown;
-    *expected += ADDS_PER_COMMIT - REMOVES_PER_COMMIT;
-    if (status == SILT_OK && n != *expected) {
-        status = sl_fail(err, SILT_ECORRUPT, NULL, "%" PRId64 " files, expected %" PRId64, n, *expected);
+    if (status == SILT_OK && n != expected) {
+        status = sl_fail(err, SILT_ECORRUPT, NULL, "%" PRId64 " files, expected %" PRId64, n, expected);
     }
     return status;
 }
 
+static void print_refreshes(const struct bench_time *times, int64_t n)
+{
+    (void)printf("{\"times_us\": [");
+    for (int64_t i = 0; i < n; i++) {
+        (void)printf("%s%" PRId64, i > 0 ? ", " : "", times[i].wall_us);
+    }
+    (void)printf("], \"cpu_us\": [");
+    for (int64_t i = 0; i < n; i++) {
+        (void)printf("%s%" PRId64, i > 0 ? ", " : "", times[i].cpu_us);
+    }
+}
+
 static silt_status refresh_all(const struct options *options, const char *log, silt_snapshot **snapshot,
-                               struct names *names, int64_t *times, silt_error *err)
+                               struct names *names, struct bench_time *times, silt_error *err)
 {
     int64_t n = 0;
     size_t next = 0;
@@ -265,17 +347,17 @@ static silt_status refresh_all(const struct options *options, const char *log, s
     const size_t before = atomic_load(&live_bytes);
     const int64_t first = silt_snapshot_version(*snapshot) + 1;
     size_t after_one = 0;
+    names->steady_from = options->steady != 0 ? first : -1;
     for (int64_t i = 0; i < options->refresh; i++) {
+        const int64_t gone = options->steady == 0 ? REMOVES_PER_COMMIT : i > 0 ? ADDS_PER_COMMIT : 0;
+        n += ADDS_PER_COMMIT - gone;
         SL_TRY(write_commit(log, first + i, names, &next, err));
-        SL_TRY(refresh_once(snapshot, &n, &times[i], err));
+        SL_TRY(refresh_once(snapshot, n, &times[i], err));
         after_one = i == 0 ? atomic_load(&live_bytes) : after_one;
     }
-    (void)printf("{\"refresh_first_us\": %" PRId64, times[0]);
-    qsort(times, (size_t)options->refresh, sizeof(*times), compare_i64);
-    (void)printf(", \"refresh_us\": {\"min\": %" PRId64 ", \"median\": %" PRId64 ", \"p99\": %" PRId64
-                 ", \"max\": %" PRId64 "}, \"bytes_loaded\": %zu, \"bytes_after_1\": %zu, \"bytes_after_all\": %zu, "
-                 "\"n_files\": %" PRId64 "}\n",
-                 times[0], times[options->refresh / 2], times[options->refresh * 99 / 100], times[options->refresh - 1],
+    print_refreshes(times, options->refresh);
+    (void)printf("], \"bytes_loaded\": %zu, \"bytes_after_1\": %zu, \"bytes_after_all\": %zu, \"n_files\": %" PRId64
+                 "}\n",
                  before, after_one, atomic_load(&live_bytes), n);
     return SILT_OK;
 }
@@ -289,7 +371,7 @@ static silt_status refresh(silt_engine *engine, const struct options *options, s
     sl_buf_init(&log, silt_env_default());
     sl_vec_init(&names.paths, silt_env_default(), sizeof(struct sl_str));
     sl_arena_init(&names.arena, silt_env_default());
-    int64_t *times = calloc((size_t)options->refresh, sizeof(*times));
+    struct bench_time *times = calloc((size_t)options->refresh, sizeof(*times));
     silt_status status = times != NULL ? link_log(options, &log, err) : sl_fail_nomem(err);
     if (status == SILT_OK) {
         status = silt_table_for_path(engine, options->scratch, &table, err);
@@ -318,6 +400,10 @@ static silt_status run(silt_engine *engine, const struct options *options, silt_
     }
     for (int64_t i = 0; i < options->repeat; i++) {
         struct measured m;
+        if (options->plan != 0 || options->where != NULL) {
+            SL_TRY(measure_plan(engine, options, err));
+            continue;
+        }
         SL_TRY(measure(engine, options, &m, err));
         (void)printf("{\"open_us\": [%" PRId64 ", %" PRId64 "], \"list_us\": [%" PRId64 ", %" PRId64
                      "], \"visit_us\": [%" PRId64 ", %" PRId64 "], \"n_files\": %" PRId64 ", \"text\": %" PRId64
@@ -335,10 +421,8 @@ static bool parse(int argc, char **argv, struct options *out)
         const struct {
             const char *name;
             int64_t *value;
-        } numbers[] = {{"--repeat", &out->repeat},
-                       {"--threads", &out->threads},
-                       {"--details", &out->details},
-                       {"--refresh", &out->refresh}};
+        } numbers[] = {{"--repeat", &out->repeat},   {"--threads", &out->threads}, {"--details", &out->details},
+                       {"--refresh", &out->refresh}, {"--plan", &out->plan},       {"--steady", &out->steady}};
         bool known = false;
         for (size_t j = 0; !known && j < sizeof(numbers) / sizeof(numbers[0]) && i + 1 < argc; j++) {
             if (strcmp(argv[i], numbers[j].name) == 0) {
@@ -347,6 +431,8 @@ static bool parse(int argc, char **argv, struct options *out)
         }
         if (!known && strcmp(argv[i], "--scratch") == 0 && i + 1 < argc) {
             out->scratch = argv[++i];
+        } else if (!known && strcmp(argv[i], "--where") == 0 && i + 1 < argc) {
+            out->where = argv[++i];
         } else if (!known) {
             out->table = argv[i];
         }
@@ -360,8 +446,8 @@ int main(int argc, char **argv)
     silt_error err = SILT_ERROR_INIT;
     if (!parse(argc, argv, &options)) {
         (void)fprintf(stderr,
-                      "usage: bench_log [--repeat N] [--threads N] [--details 1] [--refresh N --scratch FOLDER] "
-                      "TABLE\n");
+                      "usage: bench_log [--repeat N] [--threads N] [--details 1 | --plan 1 | --where PREDICATE] TABLE\n"
+                      "       bench_log [--threads N] --refresh N --scratch FOLDER [--steady 1] TABLE\n");
         return EXIT_FAILURE;
     }
     silt_env env = *silt_env_default();

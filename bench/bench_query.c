@@ -50,7 +50,7 @@ static silt_status run_once(silt_session *session, struct sl_str text, struct be
 
 static silt_status run_all(const struct bench_options *options, silt_error *err)
 {
-    static int64_t times_us[BENCH_MAX_REPEAT];
+    static struct bench_time times[BENCH_MAX_REPEAT];
     const silt_default_engine_options engine = {.size = sizeof(engine), .threads = options->threads};
     const silt_session_options session_options = {.size = sizeof(session_options), .engine = &engine};
     silt_session *session = NULL;
@@ -64,13 +64,13 @@ static silt_status run_all(const struct bench_options *options, silt_error *err)
     for (int i = 0; status == SILT_OK && i < options->repeat; i++) {
         status = bench_numbered(&text, options->text, i);
         if (status == SILT_OK) {
-            const int64_t begin_us = bench_now_us();
+            const struct bench_time begin = bench_now();
             status = run_once(session, sl_buf_view(&text), &rows, err);
-            times_us[i] = bench_now_us() - begin_us;
+            times[i] = bench_since(begin);
         }
     }
     if (status == SILT_OK) {
-        bench_report(open_us, times_us, options->repeat, &rows);
+        bench_report(open_us, times, options->repeat, &rows);
     }
     silt_session_close(session);
     sl_buf_release(&text);

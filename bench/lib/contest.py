@@ -9,6 +9,7 @@ import tempfile
 
 TOOLS = os.environ["SILT_BENCH_TOOLS"]
 ROUNDS = 3
+SLOW_US = 2_000_000
 
 
 class Failed(Exception):
@@ -31,7 +32,7 @@ def run_timed(command, cpus, repeat=1, drop=0):
 
 
 class Measured:
-    """What one contestant took: times in microseconds."""
+    """What one contestant took: times in microseconds. times and cpu belong together, one of each for a repetition."""
 
     def __init__(self, who, role):
         self.who = who
@@ -41,30 +42,63 @@ class Measured:
         self.cpu = []
         self.rss_kb = 0
         self.rows = None
+        self.is_slow = False
+        self.said = None
 
     def take_process(self, process):
         self.rss_kb = max([self.rss_kb, *process["max_rss_kb"]])
 
+    def take(self, said, skip):
+        """What a process said of its repetitions; the first `skip` of them are not among the times."""
+        self.first.append(said["open_us"] + said["times_us"][0])
+        self.times += said["times_us"][skip:]
+        self.cpu += said["cpu_us"][skip:]
+        self.rows = said["rows"]
+        self.said = said
+
 
 def inside(contestants, cpus, repeat, between=None):
     """Repetitions inside of a process, in rounds of fresh processes. The first of each round is kept apart: it opens files, parses
-    footers, starts threads. contestants: (who, role, command for a number of repetitions)."""
-    found = [Measured(who, role) for who, role, _ in contestants]
+    footers, starts threads. contestants: (who, role, command for a number of repetitions[, what makes of the output what bench_query
+    prints])."""
+    found = [Measured(who, role) for who, role, *_ in contestants]
     each = -(-repeat // ROUNDS)
     for _ in range(ROUNDS):
-        for measured, (who, _, command) in zip(found, contestants):
+        for measured, (who, _, command, *read) in zip(found, contestants):
             try:
                 process, text = run_timed(command(each + 1), cpus)
             except Failed as fault:
                 raise Failed(f"{who}: {fault}") from fault
-            said = json.loads(text)
             measured.take_process(process)
-            measured.first.append(said["open_us"] + said["times_us"][0])
-            measured.times += said["times_us"][1:]
-            measured.rows = said["rows"]
+            measured.take((read or [json.loads])[0](text), 1)
             if between:
                 between(who)
     return found
+
+
+def inside_cold(report, case, contestants, cpus, repeat):
+    """The same for what may take seconds: the first round is one repetition a process, which gives the peak of memory and tells how long
+    it takes. Above SLOW_US the other rounds are of one repetition too, and all of them count. Who fails is reported and left out."""
+    found = [Measured(who, role) for who, role, *_ in contestants]
+    each = -(-repeat // (ROUNDS - 1))
+    failed = set()
+    for number in range(ROUNDS):
+        for measured, (who, _, command, *read) in zip(found, contestants):
+            if who in failed:
+                continue
+            alone = number == 0 or measured.is_slow
+            try:
+                process, text = run_timed(command(1 if alone else each + 1), cpus)
+            except Failed as fault:
+                failed.add(who)
+                report.faults.append(f"{case}: {who}: {fault}")
+                continue
+            if number == 0:
+                measured.take_process(process)
+            said = (read or [json.loads])[0](text)
+            measured.is_slow = measured.is_slow or (number == 0 and said["times_us"][0] > SLOW_US)
+            measured.take(said, 0 if measured.is_slow else 1)
+    return [measured for measured in found if measured.who not in failed]
 
 
 def processes(contestants, cpus, repeat):

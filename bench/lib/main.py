@@ -3,47 +3,26 @@ import glob
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 
+import area_log
+import area_tables
 import contest
 import queries
 from contest import Failed, inside, processes, run_timed, tool
 from report import Report
+from ways import COPY_OPTIONS, PYTHON, REPEAT, SCALE, SILT, THREADS, delta_tables, make_data, parquet_tables, peer
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SILT = os.environ["SILT"]
-PYTHON = os.environ["SILT_BENCH_PYTHON"]
-SCALE = os.environ.get("SILT_BENCH_SF", "1")
-REPEAT = int(os.environ.get("SILT_BENCH_REPEAT", "9"))
-THREADS = [int(n) for n in os.environ.get("SILT_BENCH_THREADS", "1 2").split()]
 SNAPSHOT_FILES = 100_000
-COPY_OPTIONS = "FORMAT parquet, PARQUET_VERSION v1, COMPRESSION zstd, COMPRESSION_LEVEL 3, ROW_GROUP_SIZE 122880"
-
-
-def peer(name, *args):
-    return [PYTHON, os.path.join(HERE, "peer.py"), name, *args]
-
-
-def make_data():
-    folder = os.path.join(os.environ["SILT_BENCH_DATA"], f"sf{SCALE}")
-    if not os.path.exists(os.path.join(folder, "done")):
-        print(f"making the data of scale factor {SCALE} in {folder}", flush=True)
-        subprocess.run([PYTHON, os.path.join(HERE, "make_data.py"), folder, SCALE], check=True)
-    return os.path.abspath(folder)
-
-
-def parquet_list(folder):
-    return "[" + ", ".join(f"'{path}'" for path in sorted(glob.glob(os.path.join(folder, "*.parquet")))) + "]"
 
 
 def silt_query(data, name):
-    return queries.fill(queries.READS[name], {t: f"delta.`{data}/{t}`" for t in queries.TABLES})
+    return queries.fill(queries.READS[name], delta_tables(data))
 
 
 def limit_query(data, name):
-    return queries.fill(queries.READS[name], {t: f"read_parquet({parquet_list(f'{data}/{t}')})" for t in queries.TABLES})
+    return queries.fill(queries.READS[name], parquet_tables(data))
 
 
 # ---- areas ----
@@ -141,29 +120,34 @@ def measure_write(report, data, scratch):
             report.faults.append(f"write: {who} wrote {rows}, expected {checks['libduckdb COPY']}")
 
 
-def main(areas):
-    known = ("process", "snapshot", "read", "write")
-    if not set(areas) <= set(known):
-        sys.exit(f"bench: error: areas are {', '.join(known)}")
-    areas = areas or known
-    data = make_data()
+# What each area is called, and what measures it.
+AREAS = {
+    "process": lambda report, scratch: measure_process(report, make_data()),
+    "snapshot": measure_snapshot,
+    "read": lambda report, scratch: measure_read(report, make_data()),
+    "write": lambda report, scratch: measure_write(report, make_data(), scratch),
+    **area_log.AREAS,
+    **area_tables.AREAS,
+}
+GROUPS = {"log": list(area_log.AREAS)}
+
+
+def main(wanted):
+    areas = [area for name in wanted or AREAS for area in GROUPS.get(name, [name])]
+    if not set(areas) <= set(AREAS):
+        sys.exit(f"bench: error: areas are {', '.join([*AREAS, *GROUPS])}")
     report = Report()
     load = os.getloadavg()[0]
     if load > 0.5:
         print(f"warning: the machine is busy (load {load:.1f}): figures are not reliable")
     with tempfile.TemporaryDirectory(prefix="silt-bench-", dir=os.environ.get("SILT_BENCH_SCRATCH")) as scratch:
-        try:
-            if "process" in areas:
-                measure_process(report, data)
-            if "snapshot" in areas:
-                measure_snapshot(report, scratch)
-            if "read" in areas:
-                measure_read(report, data)
-            if "write" in areas:
-                measure_write(report, data, scratch)
-        except Failed as fault:
-            report.faults.append(str(fault))
-    path = report.save(os.environ["SILT_BENCH_RESULTS"], {"scale_factor": SCALE, "repeat": REPEAT, "areas": areas})
+        for area in areas:
+            try:
+                AREAS[area](report, scratch)
+            except Failed as fault:
+                report.faults.append(f"{area}: {fault}")
+    path = report.save(os.environ["SILT_BENCH_RESULTS"], {"scale_factor": SCALE, "repeat": REPEAT, "areas": areas,
+                                                          "log_files": area_log.FILES})
     print(f"\nkept in {path}")
     for fault in report.faults:
         print(f"bench: error: {fault}", file=sys.stderr)

@@ -1,19 +1,23 @@
-"""Makes the benchmarks' tables; run by the peers' Python: make_data.py FOLDER SCALE_FACTOR.
+"""Makes the benchmarks' tables; run by the peers' Python: make_data.py FOLDER SCALE_FACTOR base|tpch|vectors, or FOLDER FILES skip.
 
 TPC-H's generator is seeded, so the same scale factor gives the same rows. The Parquet files are DuckDB's and the log is written here,
-so that no contestant reads what it laid out itself. A finished folder has the file "done".
+so that no contestant reads what it laid out itself. A finished part leaves a file "done" or "done-PART".
 """
 import glob
 import json
 import os
 import shutil
+import subprocess
 import sys
 import uuid
 
 import duckdb
 import duckdb_extension_tpch
 
+import queries
+
 ROWS_PER_FILE = 1_000_000
+SKIP_ROWS = 50_000
 COPY_OPTIONS = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3, ROW_GROUP_SIZE 122880"
 NAMESPACE = uuid.UUID("5fba94ed-9794-4965-ba6e-6ee3c0d22af9")
 TIME_MS = 1_767_225_600_000
@@ -105,23 +109,92 @@ def make_history(db, root):
         write_commit(folder, version, actions + [add_action(db, folder, name, columns)])
 
 
-def main(root, scale_factor):
-    shutil.rmtree(root, ignore_errors=True)
-    os.makedirs(root)
+def open_generator(scale_factor):
     extension = glob.glob(os.path.join(list(duckdb_extension_tpch.__path__)[0], "**", "tpch.duckdb_extension"),
                           recursive=True)[0]
     db = duckdb.connect(config={"allow_unsigned_extensions": "true", "autoinstall_known_extensions": "false"})
     db.execute(f"LOAD '{extension}'")
     db.execute(f"CALL dbgen(sf = {scale_factor})")
+    return db
+
+
+def make_base(root, scale_factor):
+    """lineitem and orders, a file of lineitem's rows, a short history."""
+    shutil.rmtree(root, ignore_errors=True)
+    os.makedirs(root)
+    db = open_generator(scale_factor)
     for name in ("lineitem", "orders"):
         make_table(db, root, name)
     copy_folder = os.path.join(root, "source")
     os.makedirs(copy_folder)
     db.execute(f"COPY lineitem TO '{copy_folder}/lineitem.parquet' ({COPY_OPTIONS})")
     make_history(db, root)
-    with open(os.path.join(root, "done"), "w", encoding="utf-8"):
+
+
+def make_tpch(root, scale_factor):
+    """The other tables, and the queries as the generator's extension has them."""
+    db = open_generator(scale_factor)
+    for name in queries.TPCH_TABLES:
+        if name not in queries.TABLES:
+            shutil.rmtree(os.path.join(root, name), ignore_errors=True)
+            make_table(db, root, name)
+    texts = [text for _, text in db.execute("SELECT query_nr, query FROM tpch_queries() ORDER BY 1").fetchall()]
+    with open(os.path.join(root, "tpch.json"), "w", encoding="utf-8") as file:
+        json.dump(texts, file)
+
+
+def make_vectors(root, _):
+    """lineitem's files again (links), with rows deleted by vectors: 10 and 100 of 1000."""
+    source = os.path.join(root, "lineitem")
+    with open(os.path.join(source, "_delta_log", f"{0:020d}.json"), encoding="utf-8") as file:
+        actions = [json.loads(line) for line in file]
+    adds = [action["add"] for action in actions if "add" in action]
+    rows = [json.loads(add["stats"])["numRecords"] for add in adds]
+    meta = next(action["metaData"] for action in actions if "metaData" in action)
+    for permille in (10, 100):
+        folder = os.path.join(root, f"lineitem_dv{permille}")
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        for add in adds:
+            os.link(os.path.join(source, add["path"]), os.path.join(folder, add["path"]))
+        made = subprocess.run([os.path.join(os.environ["SILT_BENCH_TOOLS"], "make_vectors"), folder, str(permille), *map(str, rows)],
+                              capture_output=True, text=True, check=True)
+        features = ["deletionVectors"]
+        head = [{"protocol": {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": features, "writerFeatures": features}},
+                {"metaData": {**meta, "id": str(uuid.uuid5(NAMESPACE, folder)), "configuration": {"delta.enableDeletionVectors": "true"}}}]
+        write_commit(folder, 0, head + [
+            {"add": {**add, "stats": json.dumps({**json.loads(add["stats"]), "tightBounds": False}, separators=(",", ":")),
+                     "deletionVector": vector}} for add, vector in zip(adds, json.loads(made.stdout))])
+        with open(os.path.join(folder, "rows.json"), "w", encoding="utf-8") as file:
+            json.dump(sum(rows), file)
+
+
+def make_skip(root, n_files):
+    """Many files of few columns in one commit: id counts through all of them."""
+    shutil.rmtree(root, ignore_errors=True)
+    folder = os.path.join(root, "t")
+    os.makedirs(folder)
+    db = duckdb.connect()
+    columns = [("id", "BIGINT"), ("v", "INTEGER")]
+    adds = []
+    for number in range(int(n_files)):
+        first = number * SKIP_ROWS
+        name = copy_file(db, f"SELECT i::BIGINT AS id, (i % 1000)::INTEGER AS v FROM range({first}, {first + SKIP_ROWS}) t(i)", folder, number)
+        adds.append(add_action(db, folder, name, columns))
+    write_commit(folder, 0, head("skip", columns) + adds)
+
+
+PARTS = {"base": make_base, "tpch": make_tpch, "vectors": make_vectors, "skip": make_skip}
+
+
+def main(root, size, part):
+    """size: scale factor, or number of files of the part skip."""
+    if part in ("tpch", "vectors") and not os.path.exists(os.path.join(root, "done")):
+        main(root, size, "base")
+    PARTS[part](root, float(size))
+    with open(os.path.join(root, "done" if part in ("base", "skip") else f"done-{part}"), "w", encoding="utf-8"):
         pass
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]))
+    main(*sys.argv[1:])

@@ -4,7 +4,8 @@ Every kind is a table of its own in FOLDER. Names, values and times follow from 
 table. Checkpoints are written by DuckDB's COPY as other writers lay them out; commits are text written here. A finished table has the file
 ".done", which no reader of Delta looks at.
 
-    plain            checkpoint, no statistics, 28 partitions, in the order of the partitions
+    plain            checkpoint, no statistics, 100 partitions, in the order of the partitions
+    crc              the same with a version checksum beside it
     flat             the same without partitions
     json, json_hash  statistics as JSON, in the order of the partitions or of hashes
     parsed, parsed_hash   statistics as stats_parsed only
@@ -13,7 +14,7 @@ table. Checkpoints are written by DuckDB's COPY as other writers lay them out; c
     commits          checkpoint of N / 10 files, 1,000 commits of 100 adds
     small            10 commits of 100 adds, no checkpoint
     one_commit       N adds in one commit
-    vectors          plain, every tenth file with a deletion vector, row tracking
+    vectors          like plain, every tenth file with a deletion vector, row tracking
 """
 import argparse
 import json
@@ -31,6 +32,7 @@ PEER = "FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 1048576"
 # kind: partitioned, statistics, order, COPY options
 CHECKPOINTS = {
     "plain": (True, None, "part", ZSTD),
+    "crc": (True, None, "part", ZSTD),
     "flat": (False, None, "part", ZSTD),
     "json": (True, "json", "part", ZSTD),
     "json_hash": (True, "json", "hash", ZSTD),
@@ -63,7 +65,7 @@ def metadata(kind, partitioned):
 def files_sql(first, last, total):
     """One row a file: what Spark would have put into its add; days go evenly over the numbers below total."""
     return f"""
-        SELECT i, md5(i::VARCHAR) AS h, printf('2026-01-%02d', (i * 28 // {total}) % 28 + 1) AS day,
+        SELECT i, md5(i::VARCHAR) AS h, (DATE '2026-01-01' + ((i * 100 // {total}) % 100)::INTEGER)::VARCHAR AS day,
                printf('part-%05d-%s-%s-4%s-8%s-%s.c000.snappy.parquet', i % 100000, h[1:8], h[9:12], h[13:15], h[16:18],
                       h[19:30]) AS name,
                10000000 + (hash(i) % 1000000)::BIGINT AS size, {TIME_MS} + i AS time,
@@ -141,6 +143,13 @@ def write_commit(log, version, lines):
         out.writelines(lines)
 
 
+def write_checksum(db, log, kind, version, n):
+    size = db.execute(f"SELECT sum(size)::BIGINT FROM ({files_sql(0, n, n)})").fetchone()[0]
+    with open(os.path.join(log, f"{version:020}.crc"), "w", encoding="utf-8") as out:
+        out.write(json.dumps({"tableSizeBytes": size, "numFiles": n, "numMetadata": 1, "numProtocol": 1, "setTransactions": [],
+                              "domainMetadata": [], "metadata": metadata(kind, True), "protocol": protocol(kind)}))
+
+
 def adds(db, first, last, total):
     """Lines of add actions, with JSON statistics, for files of these numbers."""
     query = f"SELECT 'day=' || day || '/' || name, day, size, time, {stats_json_sql()} FROM ({files_sql(first, last, total)}) ORDER BY i"
@@ -179,6 +188,8 @@ def make(db, folder, kind, n):
     if kind in CHECKPOINTS:
         write_checkpoint(db, log, kind, 10, n)
         write_commit(log, 10, [])
+        if kind == "crc":
+            write_checksum(db, log, kind, 10, n)
     elif kind == "tail":
         make_tail(db, log, n)
     elif kind == "commits":

@@ -50,11 +50,27 @@ bool bench_options_parse(int argc, char **argv, struct bench_options *out)
     return false;
 }
 
-int64_t bench_now_us(void)
+static int64_t clock_us(clockid_t clock)
 {
     struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
+    (void)clock_gettime(clock, &now); /* cannot fail for these clocks */
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t bench_now_us(void)
+{
+    return clock_us(CLOCK_MONOTONIC);
+}
+
+struct bench_time bench_now(void)
+{
+    return (struct bench_time){.wall_us = clock_us(CLOCK_MONOTONIC), .cpu_us = clock_us(CLOCK_PROCESS_CPUTIME_ID)};
+}
+
+struct bench_time bench_since(struct bench_time begin)
+{
+    const struct bench_time now = bench_now();
+    return (struct bench_time){.wall_us = now.wall_us - begin.wall_us, .cpu_us = now.cpu_us - begin.cpu_us};
 }
 
 silt_status bench_numbered(struct sl_buf *out, const char *text, int repetition)
@@ -142,12 +158,20 @@ silt_status bench_rows_take(struct bench_rows *rows, const struct ArrowSchema *s
     return SILT_OK;
 }
 
-void bench_report(int64_t open_us, const int64_t *times_us, int n, const struct bench_rows *rows)
+static void print_times(const char *name, const struct bench_time *times, int n, bool is_cpu)
+{
+    (void)printf("\"%s\": [", name);
+    for (int i = 0; i < n; i++) {
+        (void)printf("%s%" PRId64, i == 0 ? "" : ", ", is_cpu ? times[i].cpu_us : times[i].wall_us);
+    }
+    (void)printf("], ");
+}
+
+void bench_report(int64_t open_us, const struct bench_time *times, int n, const struct bench_rows *rows)
 {
     struct sl_str json = sl_buf_view(&rows->json);
-    (void)printf("{\"open_us\": %" PRId64 ", \"times_us\": [", open_us);
-    for (int i = 0; i < n; i++) {
-        (void)printf("%s%" PRId64, i == 0 ? "" : ", ", times_us[i]);
-    }
-    (void)printf("], \"n_rows\": %" PRId64 ", \"rows\": [%.*s]}\n", rows->n, SL_FMT(json));
+    (void)printf("{\"open_us\": %" PRId64 ", ", open_us);
+    print_times("times_us", times, n, false);
+    print_times("cpu_us", times, n, true);
+    (void)printf("\"n_rows\": %" PRId64 ", \"rows\": [%.*s]}\n", rows->n, SL_FMT(json));
 }

@@ -27,6 +27,14 @@ bool bench_options_parse(int argc, char **argv, struct bench_options *out);
 
 int64_t bench_now_us(void);
 
+/* Wall clock and processor time of all threads of the process, in microseconds: a point in time, or what lies between two. */
+struct bench_time {
+    int64_t wall_us;
+    int64_t cpu_us;
+};
+struct bench_time bench_now(void);
+struct bench_time bench_since(struct bench_time begin);
+
 /* `text` with each "{n}" replaced by the number of the repetition. */
 silt_status bench_numbered(struct sl_buf *out, const char *text, int repetition);
 
@@ -41,7 +49,7 @@ void bench_rows_release(struct bench_rows *rows);
 silt_status bench_rows_take(struct bench_rows *rows, const struct ArrowSchema *schema, const struct ArrowArray *batch,
                             silt_error *err);
 
-/* Prints {"open_us": …, "times_us": […], "n_rows": …, "rows": […]}. */
-void bench_report(int64_t open_us, const int64_t *times_us, int n, const struct bench_rows *rows);
+/* Prints {"open_us": …, "times_us": […], "cpu_us": […], "n_rows": …, "rows": […]}. */
+void bench_report(int64_t open_us, const struct bench_time *times, int n, const struct bench_rows *rows);
 
 #endif

@@ -3,8 +3,9 @@
 //!     kernel-peer TABLE THREADS REPETITIONS open
 //!     kernel-peer TABLE THREADS REPETITIONS list      files as a scan gives them: each with the transform of its rows
 //!     kernel-peer TABLE THREADS REPETITIONS bare      files without those, partition values as text only
-//!     kernel-peer TABLE THREADS REPETITIONS skip COLUMN OPERATOR(lt|eq|gt) VALUE(long or text:…)
-//!     kernel-peer TABLE THREADS REPETITIONS refresh    the first repetition is cold, the others have a snapshot to begin with
+//!     kernel-peer TABLE THREADS REPETITIONS skip|bareskip COLUMN OPERATOR(lt|eq|gt) VALUE(long, text:… or date:DAYS)
+//!     kernel-peer TABLE THREADS REPETITIONS refresh FOLDER   the first repetition is cold, the others have a snapshot to begin with;
+//!                                                     before each of them the next commit of FOLDER is moved into the log
 //!
 //! One line a repetition: wall microseconds, CPU microseconds, files; then the peak resident size in kilobytes.
 
@@ -34,8 +35,9 @@ fn cpu_us() -> i64 {
 
 fn predicate(arguments: &[String]) -> Predicate {
     let column = Expression::column(arguments[0].split('.').map(str::to_owned).collect::<Vec<_>>());
-    let value: Expression = match arguments[2].strip_prefix("text:") {
-        Some(text) => Scalar::from(text).into(),
+    let value: Expression = match arguments[2].split_once(':') {
+        Some(("date", days)) => Scalar::Date(days.parse::<i32>().expect("a number of days")).into(),
+        Some((_, text)) => Scalar::from(text).into(),
         None => Scalar::from(arguments[2].parse::<i64>().expect("a long")).into(),
     };
     match arguments[1].as_str() {
@@ -63,6 +65,14 @@ fn count_files(snapshot: SnapshotRef, engine: &dyn Engine, skip: &[String], bare
     Ok(files)
 }
 
+/// Moves the first of the prepared commits into the log.
+fn publish(table: &str, prepared: &str) -> Result<(), Failure> {
+    let mut commits: Vec<_> = std::fs::read_dir(prepared)?.collect::<Result<Vec<_>, _>>()?;
+    commits.sort_by_key(|entry| entry.file_name());
+    let next = commits.first().ok_or("no commit is left")?;
+    Ok(std::fs::rename(next.path(), std::path::Path::new(table).join("_delta_log").join(next.file_name()))?)
+}
+
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let threads: usize = arguments[1].parse()?;
@@ -71,7 +81,10 @@ fn main() -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
     let url = delta_kernel::try_parse_uri(&arguments[0])?;
     let mut resident: Option<SnapshotRef> = None;
-    for _ in 0..repetitions {
+    for number in 0..repetitions {
+        if mode == "refresh" && number > 0 {
+            publish(&arguments[0], &arguments[4])?;
+        }
         let (wall, cpu) = (Instant::now(), cpu_us());
         let executor = Arc::new(TokioMultiThreadExecutor::new(runtime.handle().clone()));
         let engine = DefaultEngineBuilder::new(store_from_url(&url)?).with_task_executor(executor).build();
@@ -81,8 +94,8 @@ fn main() -> Result<(), Failure> {
         };
         let files = match mode {
             "open" => 0,
-            "skip" => count_files(snapshot.clone(), &engine, &arguments[4..], false)?,
-            _ => count_files(snapshot.clone(), &engine, &[], mode == "bare")?,
+            "skip" | "bareskip" => count_files(snapshot.clone(), &engine, &arguments[4..], mode == "bareskip")?,
+            _ => count_files(snapshot.clone(), &engine, &[], mode != "list")?,
         };
         println!("{} {} {files}", wall.elapsed().as_micros(), cpu_us() - cpu);
         resident = Some(snapshot);
