@@ -83,8 +83,11 @@ static silt_status open_inline(const silt_env *env, const silt_deletion_vector *
         return sl_fail_nomem(err);
     }
     silt_status status = SILT_OK;
-    if (!sl_z85_decode(text, bytes)) {
+    size_t n = 0;
+    if (!sl_z85_decode_short(text, bytes, &n)) {
         status = sl_fail(err, SILT_ECORRUPT, NULL, "its text is not Z85");
+    } else if (size > n) {
+        status = size_mismatch(err, (int64_t)n, dv->size_in_bytes);
     } else {
         status = sl_dv_parse(env, sl_str_make((const char *)bytes, size), out, err);
     }
