@@ -103,8 +103,8 @@ static silt_status take_partition(struct sl_duck_writing *w, duckdb_vector keys,
                 return sl_fail_nomem(err);
             }
         }
-        SL_TRY(sl_partition_value_parse(&w->arena, file->partition_texts[i], field->type, &file->partition_values[i], NULL,
-                                        err));
+        SL_TRY(sl_partition_value_parse(&w->arena, file->partition_texts[i], field->type, &file->partition_values[i],
+                                        NULL, err));
         if (file->partition_values[i].is_null && !field->nullable) {
             return sl_fail(err, SILT_ECONSTRAINT, "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
                            "NOT NULL constraint violated for column: %.*s", SL_FMT(field->name));
