@@ -5,6 +5,7 @@
  *   changes_range.c   which versions: bounds by number and by time, the commits of the range
  *   changes_schema.c  can the columns of every version be read as those of the last? (pure)
  *   changes_log.c     one commit's actions → entries (pure but for memory)
+ *   changes_columns.c the columns of the rows
  *   changes_scan.c    entries → scans
  *
  * A silt_changes is built by one thread and immutable afterwards.
@@ -86,9 +87,20 @@ silt_status sl_changes_check_metadata(const struct sl_changes_rule *rule, const 
 silt_status sl_changes_of_commit(silt_changes *changes, struct sl_str root, const struct sl_commit *commit,
                                  silt_error *err);
 
+/* ---- changes_columns.c ---- */
+
+/* The columns after the table's own, and their places among the constants of a file after its partition values. */
+enum sl_changes_column {
+    SL_CHANGES_TYPE,
+    SL_CHANGES_VERSION,
+    SL_CHANGES_TIMESTAMP,
+    SL_CHANGES_COLUMNS
+};
+/* schema and physical, from the snapshot's. */
+silt_status sl_changes_make_schema(silt_changes *changes, silt_error *err);
+
 /* ---- changes_scan.c ---- */
 
-silt_status sl_changes_make_schema(silt_changes *changes, silt_error *err);
 silt_status sl_changes_make_scans(silt_changes *changes, const silt_changes_options *options, silt_error *err);
 
 #endif

@@ -14,56 +14,6 @@
 #include "kernel/scan/scan_filter.h"
 #include "schema/value.h"
 
-/* The columns after the table's own, and their places among the constants of a file after its partition values. */
-enum {
-    CHANGE_TYPE,
-    COMMIT_VERSION,
-    COMMIT_TIMESTAMP,
-    N_CHANGE_COLUMNS
-};
-
-static const struct silt_type TEXT = {.kind = SILT_TYPE_STRING};
-static const struct silt_type LONG = {.kind = SILT_TYPE_LONG};
-static const struct silt_type TIMESTAMP = {.kind = SILT_TYPE_TIMESTAMP};
-
-static void change_columns(struct silt_field out[N_CHANGE_COLUMNS])
-{
-    out[CHANGE_TYPE] = (struct silt_field){.name = SL_STR("_change_type"), .type = &TEXT, .nullable = true};
-    out[COMMIT_VERSION] = (struct silt_field){.name = SL_STR("_commit_version"), .type = &LONG, .nullable = true};
-    out[COMMIT_TIMESTAMP] = (struct silt_field){
-        .name = SL_STR("_commit_timestamp"), .type = &TIMESTAMP, .nullable = true};
-}
-
-static silt_status extend(silt_changes *changes, const silt_schema *schema, silt_schema **out, silt_error *err)
-{
-    const size_t n = schema->root.n_fields;
-    struct silt_field *fields = sl_arena_alloc_array(&changes->arena, n + N_CHANGE_COLUMNS, sizeof(*fields));
-    if (fields == NULL) {
-        return sl_fail_nomem(err);
-    }
-    for (size_t i = 0; i < n; i++) {
-        fields[i] = schema->root.fields[i];
-    }
-    change_columns(fields + n);
-    return sl_schema_from_fields(changes->env, fields, n + N_CHANGE_COLUMNS, out, err);
-}
-
-silt_status sl_changes_make_schema(silt_changes *changes, silt_error *err)
-{
-    const silt_schema *logical = silt_snapshot_schema(changes->snapshot);
-    struct silt_field columns[N_CHANGE_COLUMNS];
-    change_columns(columns);
-    for (size_t i = 0; i < N_CHANGE_COLUMNS; i++) {
-        if (sl_type_find(&logical->root, columns[i].name, NULL) != NULL) {
-            return sl_fail(err, SILT_ESCHEMA, "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS",
-                           "the table has a column %.*s of its own: its changes cannot be told",
-                           SL_FMT(columns[i].name));
-        }
-    }
-    SL_TRY(extend(changes, logical, &changes->schema, err));
-    return extend(changes, silt_snapshot_physical_schema(changes->snapshot), &changes->physical, err);
-}
-
 /* ---- one scan ---- */
 
 struct making {
@@ -104,7 +54,7 @@ static silt_status find_partitions(struct making *m, silt_error *err)
 static silt_status find_sources(struct making *m, silt_plan_column **out, silt_error *err)
 {
     const struct silt_type *root = &m->changes->schema->root;
-    const size_t n_table = root->n_fields - N_CHANGE_COLUMNS;
+    const size_t n_table = root->n_fields - SL_CHANGES_COLUMNS;
     silt_plan_column *sources = sl_arena_alloc_array(m->arena, root->n_fields, sizeof(*sources));
     if (sources == NULL) {
         return sl_fail_nomem(err);
@@ -112,7 +62,7 @@ static silt_status find_sources(struct making *m, silt_plan_column **out, silt_e
     for (size_t i = 0; i < root->n_fields; i++) {
         const size_t partition = i < n_table ? sl_scan_filter_partition(&m->facts, root->fields[i].name)
                                              : m->n_partitions + (i - n_table);
-        const bool stored = i == n_table + CHANGE_TYPE ? m->change_files : partition == SIZE_MAX;
+        const bool stored = i == n_table + SL_CHANGES_TYPE ? m->change_files : partition == SIZE_MAX;
         sources[i] = stored ? (silt_plan_column){SILT_FROM_FILE, -1}
                             : (silt_plan_column){SILT_FROM_PARTITION, (int32_t)partition};
     }
@@ -141,7 +91,7 @@ static silt_status make_constants(struct making *m, const struct sl_change_entry
 {
     const struct sl_partition_tuple *tuple = NULL;
     SL_TRY(sl_partition_pruner_find(&m->pruner, &entry->partition_values, entry->path, &tuple, err));
-    silt_value *values = sl_arena_alloc_array(m->arena, m->n_partitions + N_CHANGE_COLUMNS, sizeof(*values));
+    silt_value *values = sl_arena_alloc_array(m->arena, m->n_partitions + SL_CHANGES_COLUMNS, sizeof(*values));
     if (values == NULL) {
         return sl_fail_nomem(err);
     }
@@ -150,11 +100,12 @@ static silt_status make_constants(struct making *m, const struct sl_change_entry
     }
     silt_value *told = values + m->n_partitions;
     int64_t at_us = 0;
-    told[CHANGE_TYPE] = sl_value_bytes(SILT_TYPE_STRING,
-                                       entry->kind == SL_CHANGE_DELETE ? SL_STR("delete") : SL_STR("insert"));
-    told[COMMIT_VERSION] = sl_value_i64(SILT_TYPE_LONG, entry->version);
-    told[COMMIT_TIMESTAMP] = sl_mul_i64(entry->timestamp_ms, 1000, &at_us) ? sl_value_i64(SILT_TYPE_TIMESTAMP, at_us)
-                                                                           : sl_value_null(SILT_TYPE_TIMESTAMP);
+    told[SL_CHANGES_TYPE] = sl_value_bytes(SILT_TYPE_STRING,
+                                           entry->kind == SL_CHANGE_DELETE ? SL_STR("delete") : SL_STR("insert"));
+    told[SL_CHANGES_VERSION] = sl_value_i64(SILT_TYPE_LONG, entry->version);
+    told[SL_CHANGES_TIMESTAMP] = sl_mul_i64(entry->timestamp_ms, 1000, &at_us)
+                                     ? sl_value_i64(SILT_TYPE_TIMESTAMP, at_us)
+                                     : sl_value_null(SILT_TYPE_TIMESTAMP);
     *out = values;
     return SILT_OK;
 }
@@ -194,7 +145,7 @@ static silt_status finish(struct making *m, silt_error *err)
     const struct sl_scan_parts parts = {.logical = m->changes->schema,
                                         .physical = m->changes->physical,
                                         .sources = sources,
-                                        .n_constants = m->n_partitions + N_CHANGE_COLUMNS};
+                                        .n_constants = m->n_partitions + SL_CHANGES_COLUMNS};
     sl_scan_finish(m->scan, &parts);
     return SILT_OK;
 }
