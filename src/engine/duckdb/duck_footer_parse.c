@@ -251,10 +251,10 @@ static silt_status read_nodes(struct sl_arena *arena, struct sl_thrift *in, stru
     for (size_t i = 0; i < n; i++) {
         struct element e;
         read_element(in, &e);
-        missing += e.n_children - 1;
-        const bool fine = !in->bad && type == SL_THRIFT_STRUCT && e.type >= -1 && e.type <= FIXED &&
-                          e.n_children >= 0 && (uint64_t)e.n_children < n && (missing > 0) == (i + 1 < n) &&
-                          (e.n_children > 0 || e.type >= 0 || n == 1);
+        const bool has_room = e.n_children >= 0 && (uint64_t)e.n_children < n;
+        missing += has_room ? e.n_children - 1 : 0;
+        const bool fine = !in->bad && type == SL_THRIFT_STRUCT && e.type >= -1 && e.type <= FIXED && has_room &&
+                          (missing > 0) == (i + 1 < n) && (e.n_children > 0 || e.type >= 0 || n == 1);
         e.type = e.n_children > 0 ? -1 : e.type;
         if (!fine) {
             return sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER",
