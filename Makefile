@@ -66,9 +66,10 @@ clang: deps ## build with clang, run the tests
 	$(call build-preset,clang)
 	@ctest --preset clang --parallel 2 --no-tests=error
 
-fuzz: deps ## build the fuzzers (build/fuzz)
+fuzz: deps ## build the fuzzers (build/fuzz); FUZZ_SECONDS=n runs each for n seconds
 	@tools/setup-deps --clang
 	$(call build-preset,fuzz)
+	@if [ -n "$(FUZZ_SECONDS)" ]; then tools/fuzz --seconds "$(FUZZ_SECONDS)"; fi
 
 check: release ## run the project's own checks (layers, style, symbols)
 	@tools/check --build build/release
