@@ -47,7 +47,7 @@ static silt_status read_options(const struct sl_cli *cli, silt_fsck_options *out
 {
     *out = (silt_fsck_options){.size = sizeof(*out), .no_data = cli->args.no_data};
     if (cli->args.format == SL_FORMAT_PARQUET) {
-        return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "-o parquet is for sql and read");
+        return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "-o parquet is for sql, read and changes");
     }
     if (cli->args.seed >= 0) {
         out->seed = (uint64_t)cli->args.seed;

@@ -125,7 +125,7 @@ int sl_cmd_append(struct sl_cli *cli)
 
     sl_buf_init(&sql, cli->env);
     if (options.format == SL_FORMAT_PARQUET) {
-        (void)sl_fail(&err, SILT_EINVALID, "SILT_USAGE", "-o parquet is for sql and read");
+        (void)sl_fail(&err, SILT_EINVALID, "SILT_USAGE", "-o parquet is for sql, read and changes");
         code = sl_report_error(cli, &err, (struct sl_str){0});
     } else if (compose_append(cli, &sql, &err) != SILT_OK) {
         code = sl_report_error(cli, &err, (struct sl_str){0});

@@ -123,7 +123,8 @@ static const struct sl_command COMMANDS[] = {
         .usage = "files TABLE [options]",
         .summary = "show the data files of a table, or those that a condition needs",
         .details =
-            "Columns: path, size (bytes), modificationTime (ms), partitionValues, stats. CONDITION compares columns with\n"
+            "Columns: path, size (bytes), modificationTime (ms), partitionValues, stats, deletionVector, baseRowId,\n"
+            "defaultRowCommitVersion, tags; stats have the names that the files use. CONDITION compares columns with\n"
             "values, joined by AND, OR, NOT.\n",
         .examples = "  silt files /data/rentals\n"
                     "  silt files rentals --where \"city = 'Oslo'\" -o jsonl | jq -r .path\n",

@@ -81,7 +81,7 @@ static silt_status check_format(const struct sl_cli *cli, silt_error *err)
 {
     const unsigned query = SL_OPTS_ENGINE; /* what takes the engine's options runs queries */
     if (cli->args.format == SL_FORMAT_PARQUET && (cli->command->options & query) == 0) {
-        return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "-o parquet is for sql and read");
+        return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "-o parquet is for sql, read and changes");
     }
     return SILT_OK;
 }

@@ -17,6 +17,17 @@ void sl_sql_put_string(struct sl_buf *out, struct sl_str text)
     sl_quote_put(out, text, '\'');
 }
 
+/* The name of a column; "_metadata.row_index" is a field of that struct, all other dots are part of a name. */
+static void put_column(struct sl_buf *out, struct sl_str name)
+{
+    const struct sl_str metadata = SL_STR("_metadata.");
+    if (sl_str_starts_with(name, metadata)) {
+        sl_buf_put_str(out, metadata);
+        name = sl_str_sub(name, metadata.len, name.len);
+    }
+    sl_sql_put_name(out, name);
+}
+
 silt_status sl_sql_put_names(struct sl_buf *out, const char *option, const char *list, silt_error *err)
 {
     struct sl_str rest = sl_str_from(list);
@@ -30,7 +41,7 @@ silt_status sl_sql_put_names(struct sl_buf *out, const char *option, const char 
             return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "--%s has an empty name in it: %s", option, list);
         }
         sl_buf_put_c(out, first ? "" : ", ");
-        sl_sql_put_name(out, name);
+        put_column(out, name);
         rest = more ? sl_str_sub(rest, comma + 1, rest.len) : rest;
     }
     return SILT_OK;

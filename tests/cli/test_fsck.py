@@ -83,7 +83,7 @@ class Fsck(cli_support.CliTest):
         self.assertEqual(self.silt("fsck", self.table, "-O", path).code, 1)
         with open(path, encoding="utf-8") as file:
             self.assertEqual(len(file.readlines()), 3)
-        self.assert_fails(2, "error: [SILT_USAGE] -o parquet is for sql and read", "fsck", self.table, "-o", "parquet")
+        self.assert_fails(2, "error: [SILT_USAGE] -o parquet is for sql, read and changes", "fsck", self.table, "-o", "parquet")
 
     def test_no_data_looks_at_the_log_only(self):
         self.lose_rows_in_three_ways()

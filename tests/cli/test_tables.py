@@ -31,6 +31,12 @@ class Tables(cli_support.CliTest):
         self.assertEqual(len(self.rows("read", "rides", "--limit", "2")), 2)
         self.assertEqual(self.rows("read", "rides", "--limit", "0"), [])
 
+    def test_read_shows_fields_of_metadata(self):
+        rows = self.rows("read", "rides", "--columns", "id, _metadata.row_index,_metadata.file_name", "--where", "id = 1")
+        self.assertEqual([list(row) for row in rows], [["id", "row_index", "file_name"]])
+        self.assertEqual((rows[0]["row_index"], rows[0]["file_name"].endswith(".parquet")), (0, True))
+        self.assertIn("[FIELD_NOT_FOUND]", self.silt("read", "rides", "--columns", "_metadata.row_id").err)
+
     def test_read_takes_paths_uris_and_names(self):
         path = os.path.join(self.dir, "rides")
         for name in ("rides", path, path + "/", "./rides", "file://" + path):

@@ -121,7 +121,7 @@ class Usage(cli_support.CliTest):
         self.assertIn("--limit does not exist", done.err)
 
     def test_parquet_is_refused_where_it_is_not_made(self):
-        self.assert_fails(2, "error: [SILT_USAGE] -o parquet is for sql and read", "history", "t", "-o", "parquet")
+        self.assert_fails(2, "error: [SILT_USAGE] -o parquet is for sql, read and changes", "history", "t", "-o", "parquet")
 
 
 if __name__ == "__main__":
