@@ -294,6 +294,21 @@ static void put_page(struct sl_buf *file, struct leaf *leaf)
 
 /* ---- the footer ---- */
 
+static void put_bytes(struct thrift *t, int16_t id, struct sl_str bytes)
+{
+    put_field(t, id, T_BINARY);
+    put_varint(&t->out, bytes.len);
+    sl_buf_put_str(&t->out, bytes);
+}
+
+static void put_bounds(struct thrift *t, const struct pq_column *column)
+{
+    begin_struct(t, 12);
+    put_bytes(t, column->old_bounds ? 1 : 5, column->max);
+    put_bytes(t, column->old_bounds ? 2 : 6, column->min);
+    end_struct(t);
+}
+
 static void put_chunk(struct thrift *t, const struct leaf *leaf)
 {
     const size_t n = leaf->column->levels != NULL ? leaf->column->n_levels : leaf->column->n_values;
@@ -314,6 +329,9 @@ static void put_chunk(struct thrift *t, const struct leaf *leaf)
     put_i64(t, 6, leaf->size);
     put_i64(t, 7, leaf->size);
     put_i64(t, 9, leaf->offset);
+    if (leaf->column->min.ptr != NULL) {
+        put_bounds(t, leaf->column);
+    }
     end_struct(t);
     end_struct(t);
 }

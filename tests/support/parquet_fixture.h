@@ -5,6 +5,7 @@
 #ifndef SILT_PARQUET_FIXTURE_H
 #define SILT_PARQUET_FIXTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -85,6 +86,9 @@ struct pq_column {
     const void *values; /* little endian, as PLAIN has them; for PQ_BYTES see texts */
     size_t n_values;
     const struct sl_str *texts; /* of PQ_BYTES */
+    struct sl_str min;          /* bounds in the statistics, as bytes; absent: none */
+    struct sl_str max;
+    bool old_bounds; /* they stand where Parquet 1 had them */
 };
 
 /* key_values: key, value, …, NULL; or NULL for none. */

@@ -43,6 +43,7 @@ struct builder {
     struct sl_arena *arena;
     const struct sl_footer *footer;
     bool by_id;
+    bool in_list;                        /* of a list or a map, whose parts leave out no row groups */
     const struct sl_duck_column *column; /* for messages */
     silt_error *err;
 };
@@ -162,8 +163,10 @@ static silt_status build_list(const struct builder *b, const struct sl_footer_no
     if (node != NULL && !sl_footer_list(node, &list)) {
         SL_TRY(read_leaf(b, node, type, out));
     }
+    struct builder inner = *b;
+    inner.in_list = true;
     SL_TRY(new_parts(b, out, 1));
-    SL_TRY(build(b, list.element, element_of(type), &out->parts[0]));
+    SL_TRY(build(&inner, list.element, element_of(type), &out->parts[0]));
     out->bare = list.bare && out->parts[0].n_parts == 1 && type.logical->element->kind == SILT_TYPE_STRUCT;
     out->converts = out->converts || out->bare;
     out->exact = !out->bare && list.element != NULL && sl_footer_layout_is_exact(node);
@@ -180,9 +183,11 @@ static silt_status build_map(const struct builder *b, const struct sl_footer_nod
     if (node != NULL && !known) {
         SL_TRY(read_leaf(b, node, type, out));
     }
+    struct builder inner = *b;
+    inner.in_list = true;
     SL_TRY(new_parts(b, out, 2));
-    SL_TRY(build(b, known ? key : NULL, key_of(type), &out->parts[0]));
-    SL_TRY(build(b, known ? value : NULL, element_of(type), &out->parts[1]));
+    SL_TRY(build(&inner, known ? key : NULL, key_of(type), &out->parts[0]));
+    SL_TRY(build(&inner, known ? value : NULL, element_of(type), &out->parts[1]));
     out->exact = known && sl_footer_layout_is_exact(node);
     gather(out, &out->parts[0]);
     gather(out, &out->parts[1]);
@@ -205,6 +210,28 @@ static silt_status pad(const struct builder *b, uint32_t length, struct sl_duck_
                                                                                             : sl_fail_nomem(b->err);
 }
 
+/*
+ * DuckDB leaves out row groups by bounds of columns, not of what is made of them. So where the bounds lie, an expression stands around the
+ * value as it is stored that changes none: to add -0.0 keeps NaN and the sign of zero, and costs next to nothing.
+ */
+static silt_status hide_bounds(const struct builder *b, const struct sl_footer_node *node, struct sl_footer_leaf *leaf)
+{
+    const bool number = sl_str_eq_c(node->type, "FLOAT") || sl_str_eq_c(node->type, "DOUBLE");
+    const bool text = sl_str_eq_c(node->type, "VARCHAR") || sl_str_eq_c(node->type, "BLOB");
+    const char *hidden = NULL;
+    if (number && b->footer->facts.float_bounds_lie) {
+        hidden = sl_arena_printf(b->arena, " + '-0.0'::%.*s)", SL_FMT(node->type));
+    } else if (text && b->footer->facts.text_bounds_lie) {
+        hidden = sl_arena_printf(b->arena, " || ''::%.*s)", SL_FMT(node->type));
+    } else {
+        return SILT_OK;
+    }
+    leaf->before = sl_arena_printf(b->arena, "%s(", leaf->before != NULL ? leaf->before : "");
+    leaf->after = sl_arena_printf(b->arena, "%s%s", hidden != NULL ? hidden : "",
+                                  leaf->after != NULL ? leaf->after : "");
+    return hidden != NULL && leaf->before != NULL && leaf->after != NULL ? SILT_OK : sl_fail_nomem(b->err);
+}
+
 static silt_status build_leaf(const struct builder *b, const struct sl_footer_node *node, struct pair type,
                               struct sl_duck_part *out)
 {
@@ -212,6 +239,10 @@ static silt_status build_leaf(const struct builder *b, const struct sl_footer_no
         return SILT_OK;
     }
     SL_TRY(read_leaf(b, node, type, out));
+    if (!b->in_list) {
+        SL_TRY(hide_bounds(b, node, &out->leaf));
+        out->converts = out->leaf.before != NULL || out->leaf.after != NULL;
+    }
     out->exact = out->leaf.declared != NULL
                      ? node->n_children == 0 && !node->repeated && sl_str_eq_c(node->type, out->leaf.declared)
                      : sl_footer_leaf_is_exact(node, type.physical);

@@ -2,6 +2,7 @@
  * A Parquet file's schema as its footer tells it, and the judgement how it can be read as wanted. Who does what:
  *
  *   duck_footer.c   keeps footers; files that say the same share one. duck_footer_read.c and duck_footer_parse.c read them
+ *   duck_footer_bounds.c   bounds and Bloom filters that DuckDB would leave out row groups by, and must not
  *   duck_check.c    all files of a request against what is wanted
  *   duck_resolve.c  which node of a file a wanted field is: by name or by field id
  *   duck_match.c    whether a physical type can be read as the wanted one, and how a leaf of it is read
@@ -12,6 +13,7 @@
 #ifndef SL_ENGINE_DUCKDB_DUCK_FOOTER_H
 #define SL_ENGINE_DUCKDB_DUCK_FOOTER_H
 
+#include "base/thrift.h"
 #include "duck.h"
 
 enum sl_footer_shape {
@@ -35,12 +37,14 @@ struct sl_footer_node {
     bool int96; /* physical is INT96 */
 };
 
-/* What a footer's key-value metadata says of the writer's calendar, where that matters: all absent for most files. */
+/* What a footer says beside the schema, where that matters: all absent for most files. */
 struct sl_footer_facts {
     struct sl_str spark_version; /* org.apache.spark.version; absent if there is none */
     struct sl_str time_zone;     /* org.apache.spark.timeZone */
     bool legacy_datetime;        /* org.apache.spark.legacyDateTime is there */
     bool legacy_int96;           /* org.apache.spark.legacyINT96 is there */
+    bool float_bounds_lie;       /* row groups left out by bounds of FLOAT and DOUBLE may hold rows */
+    bool text_bounds_lie;        /* the same of text and bytes */
 };
 
 /* Files with equal schemas and facts have the same one, so that pointers can be compared. Immutable but for `passed`. */
@@ -87,6 +91,19 @@ silt_status sl_footers_count_rows(struct sl_dataplane *dp, const silt_call *call
 /* Texts of *out point into the bytes or the arena. SILT_ECORRUPT names the file. */
 silt_status sl_footer_parse(struct sl_arena *arena, struct sl_str bytes, const char *path, struct sl_footer *out,
                             silt_error *err);
+
+/* ---- duck_footer_bounds.c ---- */
+
+/* What there is in any row group. */
+struct sl_footer_bounds {
+    bool of_floats;       /* bounds of FLOAT or DOUBLE */
+    bool bloom_of_floats; /* a Bloom filter of such */
+    bool old_of_bytes;    /* bounds of text or bytes, in the order of old writers */
+};
+/* Reads the list of row groups that the cursor is at. */
+void sl_footer_read_bounds(struct sl_thrift *in, struct sl_footer_bounds *out);
+/* writer: what the footer's created_by says; absent if nothing. */
+void sl_footer_judge_bounds(const struct sl_footer_bounds *bounds, struct sl_str writer, struct sl_footer_facts *facts);
 
 /* ---- duck_check.c ---- */
 

@@ -319,7 +319,8 @@ static void keep_what_matters(struct sl_footer *footer)
     const bool old = facts->spark_version.ptr != NULL && (facts->legacy_datetime || facts->legacy_int96 ||
                                                           sl_str_compare(facts->spark_version, SL_STR("3.1.0")) < 0);
     if (!old || !footer->has_times) {
-        footer->facts = (struct sl_footer_facts){0};
+        footer->facts = (struct sl_footer_facts){.float_bounds_lie = facts->float_bounds_lie,
+                                                 .text_bounds_lie = facts->text_bounds_lie};
     }
 }
 
@@ -328,13 +329,14 @@ static silt_status make_key(struct sl_arena *arena, struct sl_footer *out, struc
 {
     const struct sl_footer_facts *facts = &out->facts;
     out->key = schema;
-    if (facts->spark_version.ptr == NULL) {
+    if (facts->spark_version.ptr == NULL && !facts->float_bounds_lie && !facts->text_bounds_lie) {
         return SILT_OK;
     }
     struct sl_buf key;
     sl_buf_init(&key, arena->env);
     sl_buf_put_str(&key, schema);
-    sl_buf_printf(&key, "|%d%d|", (int)facts->legacy_datetime, (int)facts->legacy_int96);
+    sl_buf_printf(&key, "|%d%d%d%d|", (int)facts->legacy_datetime, (int)facts->legacy_int96,
+                  (int)facts->float_bounds_lie, (int)facts->text_bounds_lie);
     sl_buf_put_str(&key, facts->spark_version);
     sl_buf_put_char(&key, '|');
     sl_buf_put_str(&key, facts->time_zone);
@@ -354,7 +356,9 @@ silt_status sl_footer_parse(struct sl_arena *arena, struct sl_str bytes, const c
     struct sl_thrift_field field = {0};
     bool done = false;
     *out = (struct sl_footer){0};
+    struct sl_footer_bounds bounds = {0};
     struct sl_str schema = {"", 0};
+    struct sl_str writer = {NULL, 0};
     sl_thrift_init(&in, bytes.ptr, bytes.len);
     while (!done && sl_thrift_next(&in, &field)) {
         if (field.id == 2 && field.type == SL_THRIFT_LIST) {
@@ -363,9 +367,11 @@ silt_status sl_footer_parse(struct sl_arena *arena, struct sl_str bytes, const c
             schema = sl_str_make(begin, (size_t)((const char *)in.at - begin));
         } else if (field.id == 5 && field.type == SL_THRIFT_LIST) {
             read_pairs(&in, &out->facts);
-            done = out->n_nodes > 0;
-        } else if (field.id == 4 && out->n_nodes > 0 && !out->has_times) {
-            done = true; /* row groups: much to step over for facts that nothing depends on */
+        } else if (field.id == 4 && field.type == SL_THRIFT_LIST) {
+            sl_footer_read_bounds(&in, &bounds);
+        } else if (field.id == 6 && field.type == SL_THRIFT_BINARY) {
+            writer = sl_thrift_bytes(&in);
+            done = out->n_nodes > 0; /* nothing behind it is asked for */
         } else {
             sl_thrift_skip(&in, field.type);
         }
@@ -374,6 +380,7 @@ silt_status sl_footer_parse(struct sl_arena *arena, struct sl_str bytes, const c
         return sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER",
                        "the footer of data file %s cannot be understood", path);
     }
+    sl_footer_judge_bounds(&bounds, writer, &out->facts);
     keep_what_matters(out);
     return make_key(arena, out, schema, err);
 }
