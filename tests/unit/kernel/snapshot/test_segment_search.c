@@ -73,14 +73,16 @@ static void a_mere_concatenation_is_no_compacted_file(void **state)
 static void a_lying_hint_costs_a_note(void **state)
 {
     struct log_fixture *f = *state;
+#define V2_HINT                                                                               \
+    "{\"version\":2,\"size\":4,\"v2Checkpoint\":{\"path\":\"00000000000000000002.checkpoint." \
+    "80a083e8-7026-4e79-81be-64bd76c43a11.parquet\",\"sizeInBytes\":7}}"
     static const char *const hints[] = {
         "{\"version\":2,\"size\":4,\"parts\":2}",
         "{\"version\":2,\"size\":4,\"sizeInBytes\":3}",
         "{\"version\":2,\"size\":4,\"checksum\":\"0123\"}",
         "{\"version\":2,\"size\":4,\"size\":4}",
         "{\"version\":3,\"size\":4}",
-        "{\"version\":2,\"size\":4,\"v2Checkpoint\":{\"path\":\"00000000000000000002.checkpoint."
-        "80a083e8-7026-4e79-81be-64bd76c43a11.parquet\",\"sizeInBytes\":7}}",
+        V2_HINT,
         "{",
     };
     make_commits(f);
