@@ -197,8 +197,10 @@ static silt_status check_read(const silt_read_request *read, silt_error *err)
     if (read->status == SILT_OK) {
         return SILT_OK;
     }
-    return sl_fail(err, read->status, NULL, "the vector file %s: %s",
-                   read->status == SILT_ENOTFOUND ? "is missing" : "cannot be read", silt_status_name(read->status));
+    if (read->status == SILT_ENOTFOUND) {
+        return sl_fail(err, SILT_ENOTFOUND, "DELTA_FILE_NOT_FOUND", "the vector file is missing");
+    }
+    return sl_fail(err, read->status, NULL, "the vector file cannot be read: %s", silt_status_name(read->status));
 }
 
 /* Opens one vector from the read that holds it. */
