@@ -33,7 +33,7 @@ typedef struct silt_changes silt_changes;
 #define SILT_CHANGES_BY_TIME (-1) /* as a version: the timestamp beside it counts */
 #define SILT_CHANGES_LATEST (-2)  /* as last version: the newest */
 
-/* A range of versions, both ends in it. */
+/* A range of versions, both ends in it. Zeroes mean version 0 alone: set to_version, mostly to SILT_CHANGES_LATEST. */
 typedef struct silt_changes_options {
     uint32_t size;
     int64_t from_version;      /* or SILT_CHANGES_BY_TIME: the first version at or after from_timestamp_us */

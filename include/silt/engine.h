@@ -129,7 +129,7 @@ typedef struct silt_plan_file {
     const silt_value *partition_values;   /* one for each partition column of the plan */
     const silt_deletion_vector *deleted;  /* rows that are gone; NULL: none (see silt_rows_load) */
     const silt_deletion_vector *selected; /* only these rows are wanted; NULL: all */
-    int64_t num_records;                  /* rows stored in the file, -1 if not known or not trusted */
+    int64_t num_records;                  /* rows stored in the file, -1 if not known: its footer tells */
     int64_t base_row_id;                  /* -1 if the file has none (PROTOCOL.md "Row Tracking") */
     int64_t row_commit_version;           /* add.defaultRowCommitVersion, -1 if the file has none */
 } silt_plan_file;
