@@ -33,10 +33,11 @@ if(SILT_FUZZ OR SILT_TESTS)
   target_include_directories(silt_fuzz_support PUBLIC "${PROJECT_SOURCE_DIR}/fuzz")
   target_link_libraries(silt_fuzz_support PRIVATE silt_flags PUBLIC silt_static)
 endif()
-# Footers are read by the engine's library, of which one file is taken.
+# Footers are read by the engine's library, of which the files that parse them are taken.
 function(silt_add_footers target)
   if(target MATCHES "_footer$")
-    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src/engine/duckdb/duck_footer_parse.c")
+    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src/engine/duckdb/duck_footer_parse.c"
+      "${PROJECT_SOURCE_DIR}/src/engine/duckdb/duck_footer_bounds.c")
     target_include_directories(${target} SYSTEM PRIVATE "${silt_duckdb_include}")
   endif()
 endfunction()
