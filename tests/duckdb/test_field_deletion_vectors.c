@@ -131,7 +131,7 @@ static void every_fault_of_a_vector_fails_the_read(void **state)
     expect_broken(s, SILT_ECORRUPT, "DELTA_DELETION_VECTOR_SIZE_MISMATCH", "its descriptor says");
     hand_remove(s, path);
     hand_commit(s, "t", 1, add_a(s, hand_descriptor(s, "u", HAND_VECTOR_ID, good)), add_b(s), NULL);
-    expect_broken(s, SILT_ENOTFOUND, "SILT_NOT_FOUND", "is missing");
+    expect_broken(s, SILT_ENOTFOUND, "DELTA_FILE_NOT_FOUND", "is missing");
 }
 
 static void rows_beyond_the_file_fail_the_read(void **state)
