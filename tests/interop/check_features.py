@@ -4,7 +4,7 @@ library's scans, and by the time of each version; conditions count the same rows
 import datetime
 import json
 import os
-from decimal import Decimal
+from decimal import Context, Decimal
 
 import pyarrow as pa
 
@@ -16,6 +16,7 @@ from values import arrow_rows
 
 # A column with a variant in it: compared as the JSON that Spark and silt make of it.
 AS_JSON = pa.large_string()
+EXACT = Context(prec=60)  # more digits than any decimal has
 
 
 # ---- Spark's side ---------------------------------------------------------------------------------------------------
@@ -37,22 +38,22 @@ def quoted(name):
     return "`" + name.replace("`", "``") + "`"
 
 
-def canonical_json(text):
-    """JSON as text that is the same whenever the values are."""
+def canonical_json(parsed):
+    """Parsed JSON as text that is the same whenever the values are; numbers are decimals, to the last digit."""
     def plain(value):
         if isinstance(value, dict):
             return {key: plain(value[key]) for key in sorted(value)}
         if isinstance(value, list):
             return [plain(item) for item in value]
         if isinstance(value, Decimal):
-            return ["number", format(value.normalize(), "E")]
+            return ["number", format(value.normalize(EXACT), "E")]
         return value
-    return json.dumps(plain(json.loads(text, parse_float=Decimal, parse_int=Decimal)), ensure_ascii=False)
+    return None if parsed is None else json.dumps(plain(parsed), ensure_ascii=False)
 
 
 def json_value(text):
     """A variant's JSON; the variant null is JSON's null as NULL is: conditions tell them apart."""
-    return None if text in (None, "null") else canonical_json(text)
+    return None if text is None else canonical_json(json.loads(text, parse_float=Decimal, parse_int=Decimal))
 
 
 def spark_rows(run, frame, columns):
@@ -85,26 +86,9 @@ def silt_rows(text, columns):
         same(names, list(line))
         whole = json.loads(plain_line, parse_float=Decimal, parse_int=Decimal)
         rows.append([
-            json_value(None if whole[name] is None else json.dumps(whole[name], default=number))
+            canonical_json(whole[name])
             if kind == AS_JSON else from_json(line[name], kind) for name, kind in columns])
     return canonical_rows([(name, pa.string() if kind == AS_JSON else kind) for name, kind in columns], rows)
-
-
-def number(value):
-    """A decimal back to JSON's number: by a text that json.loads reads as the same number."""
-    return RawNumber(value)
-
-
-class RawNumber(float):
-    """Digits that json.dumps writes as they are."""
-
-    def __new__(cls, value):
-        made = super().__new__(cls, float(value))
-        made.digits = str(value)
-        return made
-
-    def __repr__(self):
-        return self.digits
 
 
 def check_version(run, library, name, path, version, frame):
