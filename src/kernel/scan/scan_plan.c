@@ -15,6 +15,7 @@
 #include "kernel/feature/feature.h"
 #include "kernel/replay/checkpoint_read.h"
 #include "kernel/scan/data_skip.h"
+#include "kernel/scan/metadata_prune.h"
 #include "kernel/scan/plan_checkpoint.h"
 #include "kernel/scan/plan_path.h"
 
@@ -45,8 +46,10 @@ struct planner {
     silt_engine *engine;
     bool *answered;
     bool wants_stats;
+    bool by_metadata; /* the filter names it */
     int64_t seen;
     struct sl_partition_pruner pruner;
+    struct sl_arena scratch;
     struct sl_arena window;
     struct sl_vec pending; /* struct pending */
     struct sl_vec skips;   /* struct sl_skip_file, one for each pending */
@@ -74,12 +77,7 @@ static silt_status keep_file(struct planner *p, const struct pending *file, cons
     silt_scan *scan = p->scan;
     silt_plan_file found = {0};
     SL_TRY(sl_plan_paths_find(&p->paths, file->path, &found, err));
-    silt_plan_file *kept = sl_vec_push(&scan->files);
-    int64_t *mark = kept != NULL ? sl_vec_push(&scan->marks) : NULL;
-    if (mark == NULL) {
-        return sl_fail_nomem(err);
-    }
-    *kept = (silt_plan_file){.path = found.path,
+    found = (silt_plan_file){.path = found.path,
                              .local_path = found.local_path,
                              .size_bytes = file->size,
                              .modified_ms = file->modified_ms,
@@ -88,6 +86,19 @@ static silt_status keep_file(struct planner *p, const struct pending *file, cons
                              .num_records = -1,
                              .base_row_id = file->base_row_id,
                              .row_commit_version = file->row_commit_version};
+    if (p->by_metadata) {
+        const bool keep = sl_metadata_may_match(&scan->facts, tuple, &found, &p->scratch);
+        sl_arena_reset(&p->scratch);
+        if (!keep) {
+            return SILT_OK;
+        }
+    }
+    silt_plan_file *kept = sl_vec_push(&scan->files);
+    int64_t *mark = kept != NULL ? sl_vec_push(&scan->marks) : NULL;
+    if (mark == NULL) {
+        return sl_fail_nomem(err);
+    }
+    *kept = found;
     *mark = file->mark;
     for (size_t i = 0; i < scan->facts.n_conjuncts; i++) {
         p->answered[i] = p->answered[i] && tuple->truths[i] == SL_TRUE;
@@ -377,6 +388,8 @@ silt_status sl_scan_plan_files(silt_scan *scan, const silt_call *call, const str
     sl_plan_paths_init(&p->paths, scan->snapshot, &scan->arena);
     p->answered = answered;
     p->wants_stats = wants_stats(&scan->facts);
+    p->by_metadata = sl_metadata_prunes(&scan->facts);
+    sl_arena_init(&p->scratch, scan->env);
     sl_partition_pruner_init(&p->pruner, &scan->arena, &scan->facts);
     p->pruner.local_time = wish->local_time;
     p->pruner.local_time_ctx = wish->local_time_ctx;
@@ -395,6 +408,7 @@ silt_status sl_scan_plan_files(silt_scan *scan, const silt_call *call, const str
                                       !(scan->facts.conjuncts[i].uses_data || scan->facts.conjuncts[i].uses_metadata));
     }
     sl_partition_pruner_release(&p->pruner);
+    sl_arena_release(&p->scratch);
     sl_arena_release(&p->window);
     sl_vec_release(&p->pending);
     sl_vec_release(&p->skips);
