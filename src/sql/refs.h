@@ -32,6 +32,7 @@ struct sl_table_ref {
     silt_scan *scan;     /* once it is planned; borrowed from the query, NULL: no table of ours */
     size_t n_marks;      /* parameters up to this number may stand in what the scan takes out of the text */
     bool only_item;      /* nothing else stands in its FROM: unqualified columns are its own */
+    bool bare_names;     /* an unqualified name of one of its columns can mean no other table's column */
 };
 
 /*

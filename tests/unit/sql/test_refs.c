@@ -132,7 +132,8 @@ static void outer_joins_keep_their_null_supplying_side(void **state)
     expect_prunable("LEFT", "REGULAR", true, false);
     expect_prunable("RIGHT", "REGULAR", false, true);
     expect_prunable("OUTER", "REGULAR", false, false);
-    expect_prunable("SEMI", "REGULAR", false, false);
+    expect_prunable("SEMI", "REGULAR", true, false);
+    expect_prunable("ANTI", "REGULAR", true, false);
     expect_prunable("INNER", "POSITIONAL", false, false);
     expect_prunable("INNER", "ASOF", false, false);
     expect_prunable("SOMETHING", "NEW", false, false);
