@@ -239,6 +239,7 @@ static silt_status prepare_spelled(struct sl_prepare *prepare, silt_error *err)
         SL_TRY(splice_query(prepare, begin, end, is_view, err));
     } else {
         prepare->session->has_settings = true; /* PRAGMA and the like */
+        prepare->session->knows_habits = false;
     }
     SL_TRY(drop_temp_word(prepare, err));
     SL_TRY(sl_prepare_check_travels(prepare, err));

@@ -12,7 +12,6 @@
 #include "schema/value.h"
 #include "sql/marks.h"
 #include "sql/plane_row.h"
-#include "sql/predicate.h"
 #include "sql/prepare_int.h"
 #include "sql/refs.h"
 #include "sql/table_name.h"
@@ -134,21 +133,6 @@ static silt_status read_travel(struct sl_prepare *prepare, struct sl_table_ref *
     return SILT_OK;
 }
 
-/* How many of a reference's conditions may prune: none while a default collation makes texts of other bytes equal. */
-static silt_status count_pruning(struct sl_prepare *prepare, const struct sl_table_ref *ref, size_t *out,
-                                 silt_error *err)
-{
-    const struct sl_str sql = SL_STR("SELECT 'c:' || current_setting('default_collation')");
-    struct sl_str collation = {0};
-
-    *out = ref->n_conjuncts;
-    if (ref->n_conjuncts > 0 && prepare->session->has_settings) {
-        SL_TRY(evaluate(prepare, sql, &collation, err));
-        *out = sl_str_eq_c(collation, "c:") ? ref->n_conjuncts : 0;
-    }
-    return SILT_OK;
-}
-
 /* Partition values of timestamps that name no zone are taken in the session's, as Delta Spark does. */
 static silt_status local_time(void *ctx, int64_t wall_us, int64_t *instant_us, silt_error *err)
 {
@@ -190,7 +174,6 @@ static silt_status plan_scan(struct sl_prepare *prepare, struct sl_table_ref *re
     silt_table *table = NULL;
     silt_snapshot *snapshot = NULL;
     silt_scan_builder *builder = NULL;
-    size_t n_conjuncts = 0;
     silt_status status = sl_session_snapshot(session, prepare->call, name, &table, &snapshot, err);
 
     if (status == SILT_OK && silt_schema_field_count(silt_snapshot_schema(snapshot)) == 0) {
@@ -204,16 +187,7 @@ static silt_status plan_scan(struct sl_prepare *prepare, struct sl_table_ref *re
         status = silt_scan_builder_local_time(builder, local_time, prepare, err);
     }
     if (status == SILT_OK) {
-        status = count_pruning(prepare, ref, &n_conjuncts, err);
-    }
-    for (size_t i = 0; status == SILT_OK && i < n_conjuncts; i++) {
-        silt_expr *predicate = NULL;
-        status = sl_predicate_from_conjunct(session->env, ref, ref->conjuncts[i], silt_snapshot_schema(snapshot),
-                                            prepare->params, utc, &predicate, err);
-        if (status == SILT_OK && predicate != NULL) {
-            status = silt_scan_builder_filter(builder, predicate, err);
-        }
-        silt_expr_unref(predicate);
+        status = sl_prepare_pruning(prepare, ref, snapshot, builder, err);
     }
     if (status == SILT_OK && ref->wants_metadata) {
         status = project_metadata(session->env, snapshot, builder, &ref->has_metadata, err);

@@ -99,6 +99,7 @@ static silt_status set_plane(struct sl_run *run, struct sl_str name, struct sl_s
     struct sl_dataplane_ref plane;
     SL_TRY(sl_engine_dataplane(run->session->engine, &plane, err));
     run->session->has_settings = true;
+    run->session->knows_habits = false;
     return plane.vtable->set_option(plane.dp, name, value, err);
 }
 

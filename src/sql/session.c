@@ -56,6 +56,7 @@ silt_status sl_session_set_time_zone(silt_session *session, struct sl_str zone, 
     }
     sl_strfree(session->env, session->time_zone);
     session->time_zone = copy;
+    session->knows_habits = false;
     return SILT_OK;
 }
 

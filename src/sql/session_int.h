@@ -11,6 +11,13 @@
 #include "silt/session.h"
 #include "silt/table.h"
 
+/* What conditions mean in the data plane, as far as statements can change it. */
+struct sl_plane_habits {
+    bool same_texts; /* texts of other bytes are not equal: no collation */
+    bool utc;        /* its zone is UTC, its calendar the usual one */
+    bool own_calls;  /* functions are its own: there are no macros */
+};
+
 struct silt_session {
     const silt_env *env;
     silt_engine *engine;
@@ -21,6 +28,8 @@ struct silt_session {
     struct sl_map options; /* key (lower case) → char * */
     bool has_temporaries;  /* a statement may have made tables or views in the data plane */
     bool has_settings;     /* a statement may have changed settings of the data plane */
+    bool knows_habits;     /* habits are those of now */
+    struct sl_plane_habits habits;
 };
 
 /* Where a statement stands in the text that the user gave, for error positions. */
