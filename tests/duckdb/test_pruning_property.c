@@ -8,12 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "rows_text.h"
 #include "sql/session_int.h"
 
-#define FILES 24
+#define FILES 14
 #define ROWS_PER_FILE 5
 #define BATCH 25 /* conditions of one statement */
-#define BATCHES 140
+#define BATCHES 130
 #define DEPTH 3
 
 /* Of the pairs of file and condition without a matching row, at least so many in a hundred are not read. */
@@ -305,64 +306,85 @@ struct run {
     size_t n_matched; /* of them, with a row */
 };
 
-/* One SELECT for each condition. */
-static const char *make_query(struct run *run, const char *table, const char *columns_of, const char *const *conditions,
-                              size_t n)
+/* One SELECT for each condition; its last column is the number of files that have a row. */
+static const char *make_query(struct run *run, const char *table, const char *const *conditions, size_t n)
 {
     sl_buf_clear(&run->sql);
     for (size_t i = 0; i < n; i++) {
-        sl_buf_printf(&run->sql, "%sSELECT %zu AS k, %s FROM %s WHERE %s", i > 0 ? " UNION ALL " : "", i, columns_of,
-                      table, conditions[i]);
+        sl_buf_printf(&run->sql,
+                      "%sSELECT %zu AS k, count(*), sum(id), sum(id * id), "
+                      "coalesce(bit_count(bit_or(1::BIGINT << (id // %d))), 0) FROM %s WHERE %s",
+                      i > 0 ? " UNION ALL " : "", i, ROWS_PER_FILE, table, conditions[i]);
     }
     sl_buf_put_c(&run->sql, " ORDER BY k");
     return sl_buf_cstr(&run->sql);
 }
 
-static size_t count_left(struct run *run, const char *sql)
+/* Rows of a query over the table, and how many files its scans are left with. */
+static silt_status run_counted(struct run *run, const char *sql, struct sl_buf *rows, size_t *n_left)
 {
     const struct sl_statement_text text = {sl_str_from(sql), 0};
     const struct sl_dataplane_params none = {0};
     struct sl_prepared_query query = {0};
-    size_t n = 0;
-    assert_int_equal(sl_query_prepare(run->s->session, NULL, &text, &none, &query, &run->s->err), SILT_OK);
+    struct ArrowArrayStream stream = {0};
+    run->s->err = (silt_error)SILT_ERROR_INIT;
+    *n_left = 0;
+    silt_status status = sl_query_prepare(run->s->session, NULL, &text, &none, &query, &run->s->err);
     for (size_t i = 0; i < query.n_scans; i++) {
-        n += silt_scan_get_plan(query.kernel_scans[i])->n_files;
+        *n_left += silt_scan_get_plan(query.kernel_scans[i])->n_files;
+    }
+    if (status == SILT_OK) {
+        status = sl_query_run(&query, NULL, &none, &stream, &run->s->err);
+    }
+    if (status == SILT_OK) {
+        return rows_drain(&stream, rows, &run->s->err);
     }
     sl_query_release(&query);
+    return status;
+}
+
+/* The sum of the last column. */
+static size_t count_matched(const char *rows)
+{
+    size_t n = 0;
+    for (const char *end = strchr(rows, '\n'); end != NULL; end = strchr(rows, '\n')) {
+        struct sl_str line = sl_str_make(rows, (size_t)(end - rows));
+        size_t cell = line.len;
+        int64_t matched = 0;
+        while (cell > 0 && line.ptr[cell - 1] != '|') {
+            cell--;
+        }
+        assert_true(sl_str_to_i64(sl_str_sub(line, cell, line.len), &matched));
+        n += (size_t)matched;
+        rows = end + 1;
+    }
     return n;
 }
 
 /* False when the conditions cannot all be asked. */
 static bool compare(struct run *run, const char *const *conditions, size_t n)
 {
-    static const char *const rows = "count(*), sum(id), sum(id * id)";
-    char counted[64];
-    (void)snprintf(counted, sizeof(counted), "count(DISTINCT id // %d) AS n", ROWS_PER_FILE);
-    if (session_try(run->s, make_query(run, "plain AS t", rows, conditions, n)) != SILT_OK) {
+    struct sl_buf rows;
+    size_t n_left = 0;
+    if (session_try(run->s, make_query(run, "plain AS t", conditions, n)) != SILT_OK) {
         return false;
     }
-    const char *expected = sl_arena_strdup(&run->s->arena, sl_buf_view(&run->s->out));
-    assert_non_null(expected);
-    const char *query = make_query(run, "t", rows, conditions, n);
-    const silt_status status = session_try(run->s, query);
-    const bool same = status == SILT_OK && strcmp(sl_buf_cstr(&run->s->out), expected) == 0;
-    if (!same && n > 1) {
-        return false; /* one by one it shows which */
+    const char *expected = sl_buf_cstr(&run->s->out);
+    const char *query = make_query(run, "t", conditions, n);
+    sl_buf_init(&rows, silt_env_default());
+    const silt_status status = run_counted(run, query, &rows, &n_left);
+    const bool same = status == SILT_OK && strcmp(sl_buf_cstr(&rows), expected) == 0;
+    if (!same && n == 1) {
+        fail_msg("%s: %s gave\n%sexpected\n%s", run->s->err.message, query, sl_buf_cstr(&rows), expected);
     }
-    if (!same) {
-        fail_msg("%s: %s gave\n%sexpected\n%s", run->s->err.message, query, sl_buf_cstr(&run->s->out), expected);
+    sl_buf_release(&rows);
+    if (same) {
+        run->n_left += n_left;
+        run->n_pairs += n * FILES;
+        run->n_conditions += n;
+        run->n_matched += count_matched(expected);
     }
-    run->n_left += count_left(run, query);
-    run->n_pairs += n * FILES;
-    run->n_conditions += n;
-    sl_buf_clear(&run->sql);
-    query = sl_arena_strdup(&run->s->arena, sl_str_from(make_query(run, "plain AS t", counted, conditions, n)));
-    assert_non_null(query);
-    session_expect_done(run->s, session_format(run->s, "SELECT sum(n) FROM (%s)", query));
-    int64_t matched = 0;
-    assert_true(sl_str_to_i64(sl_str_trim(sl_buf_view(&run->s->out)), &matched));
-    run->n_matched += (size_t)matched;
-    return true;
+    return same; /* else one by one, which shows which */
 }
 
 static void run_batch(struct run *run)
@@ -391,11 +413,14 @@ static void pruned_queries_give_the_rows_of_a_full_scan(void **state)
     struct run run = {.s = *state, .random = {.state = 20260601}};
     sl_buf_init(&run.sql, silt_env_default());
     make_table(run.s, &run.random);
-    /* Only silt prunes: DuckDB 1.5 drops row groups of nulls under OR and IS DISTINCT FROM, and takes Bloom filters amiss. */
-    session_expect_done(run.s, "SET disabled_optimizers = 'filter_pushdown'");
+    /*
+     * Only silt prunes. DuckDB 1.5 drops row groups of nulls under OR and IS DISTINCT FROM, takes Bloom filters of binary amiss, and casts
+     * bounds of days to instants of UTC, whatever the zone.
+     */
+    session_expect_done(run.s, "SET disabled_optimizers = 'filter_pushdown,statistics_propagation'");
     for (int i = 0; i < BATCHES; i++) {
-        if (i % 50 == 0) {
-            session_expect_done(run.s, session_format(run.s, "SET timezone = '%s'", zones[i / 50]));
+        if (i % 45 == 0) {
+            session_expect_done(run.s, session_format(run.s, "SET timezone = '%s'", zones[i / 45]));
         }
         run_batch(&run);
     }

@@ -35,15 +35,13 @@ static void make_table(struct session_fixture *s)
     session_expect_done(s, "CREATE TEMP TABLE plain AS FROM t");
 }
 
-/* Files that the scans of a query are left with, all together. */
-static size_t files_left(struct session_fixture *s, const char *sql)
+static size_t files_left_with(struct session_fixture *s, const char *sql, const struct sl_dataplane_params *params)
 {
     const struct sl_statement_text text = {sl_str_from(sql), 0};
-    const struct sl_dataplane_params none = {0};
     struct sl_prepared_query query = {0};
     size_t n = 0;
     s->err = (silt_error)SILT_ERROR_INIT;
-    if (sl_query_prepare(s->session, NULL, &text, &none, &query, &s->err) != SILT_OK) {
+    if (sl_query_prepare(s->session, NULL, &text, params, &query, &s->err) != SILT_OK) {
         fail_msg("%s: [%s] %s", sql, s->err.code_name, s->err.message);
     }
     for (size_t i = 0; i < query.n_scans; i++) {
@@ -51,6 +49,13 @@ static size_t files_left(struct session_fixture *s, const char *sql)
     }
     sl_query_release(&query);
     return n;
+}
+
+/* Files that the scans of a query are left with, all together. */
+static size_t files_left(struct session_fixture *s, const char *sql)
+{
+    const struct sl_dataplane_params none = {0};
+    return files_left_with(s, sql, &none);
 }
 
 struct expected {
@@ -331,6 +336,67 @@ static void partition_values_prune(void **state)
     session_expect_rows(s, "SELECT id FROM p WHERE bin = X'61' OR day IS NULL ORDER BY id", "1\n3\n");
 }
 
+/* A row of values of SQL, as parameters. Release both. */
+static void make_params(struct session_fixture *s, const char *values, struct ArrowSchema *schema,
+                        struct ArrowArray *row)
+{
+    silt_execution *execution = NULL;
+    silt_result result = {.size = sizeof(result)};
+    bool done = false;
+    const char *sql = session_format(s, "SELECT %s", values);
+    assert_int_equal(silt_session_execute(s->session, sql, strlen(sql), NULL, NULL, &execution, &s->err), SILT_OK);
+    assert_int_equal(silt_execution_next(execution, NULL, &result, &done, &s->err), SILT_OK);
+    assert_int_equal(result.stream.get_schema(&result.stream, schema), 0);
+    assert_int_equal(result.stream.get_next(&result.stream, row), 0);
+    result.stream.release(&result.stream);
+    silt_execution_free(execution);
+}
+
+static void parameters_prune_as_the_values_that_they_have(void **state)
+{
+    struct session_fixture *s = *state;
+    static const struct {
+        const char *values;
+        const char *condition;
+        size_t n_files;
+        const char *ids;
+    } table[] = {
+        {"12", "i = $1", 1, "12\n"},
+        {"CAST(12 AS DOUBLE)", "i = ?", 1, "12\n"},
+        {"12.4", "i < $1 AND i > 5", 1, "10\n11\n12\n"},
+        {"CAST(12.5 AS DOUBLE)", "i = $1", 1, ""},
+        {"CAST(1.5 AS FLOAT)", "f = $1", 2, "1\n"},
+        {"'b1'", "s = $1", 1, "11\n"},
+        {"'b'", "s LIKE $1 || '%'", 1, "10\n11\n12\n13\n"},
+        {"DATE '2020-01-12'", "d = $1", 1, "11\n"},
+        {"'2020-01-12'", "d = $1", 1, "11\n"},
+        {"5, 6", "i + $1 = $2", 1, "1\n"},
+        {"5, 6", "i = $2 + 6 AND l <> $1", 1, "12\n"},
+        {"TIMESTAMPTZ '2020-01-12 12:00:00+00'", "ts = $1", 1, "11\n"},
+        {"TIMESTAMP '2020-01-12 12:00:00'", "ts = $1 AND ntz = $1", 1, "11\n"},
+        {"NULL", "i = $1", 0, ""},
+        {"true", "b = $1 AND i > 15", 2, "20\n21\n22\n23\n"},
+    };
+    make_table(s);
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        struct ArrowSchema schema = {0};
+        struct ArrowArray row = {0};
+        char query[512];
+        make_params(s, table[i].values, &schema, &row);
+        const struct sl_dataplane_params params = {&schema, &row};
+        (void)snprintf(query, sizeof(query), "SELECT id FROM t WHERE %s ORDER BY id", table[i].condition);
+        const size_t left = files_left_with(s, query, &params);
+        if (left != table[i].n_files) {
+            fail_msg("%s with %s: %zu files are left, expected %zu", query, table[i].values, left, table[i].n_files);
+        }
+        if (session_try_with(s, query, &schema, &row) != SILT_OK || strcmp(sl_buf_cstr(&s->out), table[i].ids) != 0) {
+            fail_msg("%s with %s: %s gave\n%s", query, table[i].values, s->err.message, sl_buf_cstr(&s->out));
+        }
+        row.release(&row);
+        schema.release(&schema);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +409,7 @@ int main(void)
         SESSION_TEST(what_the_user_changed_in_the_data_plane_counts),
         SESSION_TEST(metadata_prunes),
         SESSION_TEST(partition_values_prune),
+        SESSION_TEST(parameters_prune_as_the_values_that_they_have),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
