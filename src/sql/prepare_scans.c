@@ -59,8 +59,9 @@ static silt_status travel_to(struct sl_prepare *prepare, struct sl_table_ref *re
     status = sl_spell(note->expr, &spelled, err);
     sl_buf_put_c(&sql, "SELECT CAST(CAST((");
     sl_buf_put_str(&sql, sl_buf_view(&spelled.text));
+    /* As text and not as BIGINT: that would round 1.5 to a version. */
     sl_buf_put_c(&sql,
-                 note->is_version ? ") AS BIGINT) AS VARCHAR)" : ") AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS VARCHAR)");
+                 note->is_version ? ") AS VARCHAR) AS VARCHAR)" : ") AS TIMESTAMPTZ) AT TIME ZONE 'UTC' AS VARCHAR)");
     ref->n_marks = sl_marks_highest(sl_buf_view(&spelled.text));
     sl_marks_put(&sql, ref->n_marks);
     if (status == SILT_OK) {
@@ -79,7 +80,7 @@ static silt_status travel_to(struct sl_prepare *prepare, struct sl_table_ref *re
         good = false; /* it cannot be cast */
     } else if (note->is_version) {
         name->travel = SL_TRAVEL_VERSION;
-        good = sl_str_to_i64(text, &name->version);
+        good = sl_str_to_i64(sl_str_trim(text), &name->version);
     } else {
         bool has_zone = false;
         name->travel = SL_TRAVEL_TIMESTAMP;

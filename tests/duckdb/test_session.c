@@ -47,6 +47,11 @@ static void every_spelling_of_time_travel_reads_the_version(void **state)
                          "DELTA_TIMESTAMP_GREATER_THAN_COMMIT", 14);
     session_expect_fault(s, "SELECT 1 FROM orders VERSION AS OF 9", SILT_ENOTFOUND, "DELTA_VERSION_NOT_FOUND", 14);
     session_expect_fault(s, "SELECT 1 FROM orders VERSION AS OF -1", SILT_EINVALID, "DELTA_VERSION_INVALID", 14);
+    for (const char *const *part = (const char *const[]){"1.5", "'1.5'", "0.4", "1e0", "true", NULL}; *part != NULL;
+         part++) {
+        session_expect_fault(s, sl_arena_printf(&s->arena, "SELECT 1 FROM orders AT (VERSION => %s)", *part),
+                             SILT_EINVALID, "DELTA_INVALID_TIME_TRAVEL_SPEC", 14);
+    }
     session_expect_fault(s, "SELECT 1 FROM (SELECT 1) x VERSION AS OF 1", SILT_EINVALID,
                          "DELTA_INVALID_TIME_TRAVEL_SPEC", 27);
 }
