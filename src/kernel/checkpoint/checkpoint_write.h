@@ -1,0 +1,27 @@
+/*
+ * Writing a checkpoint of a snapshot (PROTOCOL.md "Checkpoints"). Called by silt_table_checkpoint and after commits. Any thread: two
+ * that write the same checkpoint at once leave one that is whole.
+ */
+#ifndef SL_KERNEL_CHECKPOINT_CHECKPOINT_WRITE_H
+#define SL_KERNEL_CHECKPOINT_CHECKPOINT_WRITE_H
+
+#include "silt/snapshot.h"
+
+enum sl_checkpoint_kind {
+    SL_CHECKPOINT_BY_TABLE, /* what delta.checkpointPolicy and the protocol ask for */
+    SL_CHECKPOINT_V1,
+    SL_CHECKPOINT_V2 /* refused where the protocol has not the feature v2Checkpoint */
+};
+
+struct sl_checkpoint_options {
+    enum sl_checkpoint_kind kind;
+    int64_t
+        rows_per_part; /* of V1: several parts of about so many rows; 0: one file. Never with the feature v2Checkpoint */
+    int64_t files_per_sidecar; /* of V2: at most so many files in a sidecar; 0: silt's choice */
+};
+
+/* options NULL: by the table. */
+silt_status sl_checkpoint_write(silt_snapshot *snapshot, const silt_call *call,
+                                const struct sl_checkpoint_options *options, silt_error *err);
+
+#endif
