@@ -67,7 +67,7 @@ clang: deps ## build with clang, run the tests
 	@ctest --preset clang --parallel 2 --no-tests=error
 
 fuzz: deps ## build the fuzzers (build/fuzz); FUZZ_SECONDS=n runs each for n seconds
-	@tools/setup-deps --clang
+	@tools/setup-deps --fuzz
 	$(call build-preset,fuzz)
 	@if [ -n "$(FUZZ_SECONDS)" ]; then tools/fuzz --seconds "$(FUZZ_SECONDS)"; fi
 
