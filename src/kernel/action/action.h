@@ -16,6 +16,8 @@
 #include "silt/env.h"
 #include "silt/status.h"
 
+struct sl_json_writer;
+
 #define SL_NO_I64 INT64_MIN /* an optional integer that is absent */
 
 /* value absent (ptr NULL): JSON null. */
@@ -210,6 +212,8 @@ silt_status sl_action_parse(const silt_env *env, struct sl_arena *arena, struct 
 
 /* Appends the action as one JSON line, "\n" included. */
 silt_status sl_action_write(struct sl_buf *out, const struct sl_action *action, silt_error *err);
+/* The action's own object only, as other files of the log hold it. Failures of memory stick to the writer's buffer. */
+silt_status sl_action_write_body(struct sl_json_writer *w, const struct sl_action *action, silt_error *err);
 
 /* Deep copies into an arena; false when out of memory. */
 bool sl_add_copy(struct sl_arena *arena, const struct sl_add *src, struct sl_add *out);

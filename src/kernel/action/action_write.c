@@ -1,6 +1,6 @@
 /*
  * An action as one line of JSON, driven by the tables of action_shape.h: required members always, optional ones only when
- * they are present, members that silt does not know as they were read. Called by transactions and log compaction. Pure.
+ * they are present, members that silt does not know as they were read. Called by transactions, version checksums and log compaction. Pure.
  */
 #include "kernel/action/action_shape.h"
 
@@ -118,21 +118,27 @@ static silt_status write_object(struct sl_json_writer *w, const struct sl_shape 
     return SILT_OK;
 }
 
-silt_status sl_action_write(struct sl_buf *out, const struct sl_action *action, silt_error *err)
+silt_status sl_action_write_body(struct sl_json_writer *w, const struct sl_action *action, silt_error *err)
 {
     const struct sl_shape *shape = sl_shape_of(action->kind);
     if (shape == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "an unknown action cannot be written");
     }
+    if (action->kind == SL_ACTION_COMMIT_INFO && action->u.commit_info.json.ptr != NULL) {
+        sl_json_put_raw(w, action->u.commit_info.json);
+        return SILT_OK;
+    }
+    return write_object(w, shape, sl_action_body_const(action), err);
+}
+
+silt_status sl_action_write(struct sl_buf *out, const struct sl_action *action, silt_error *err)
+{
+    const struct sl_shape *shape = sl_shape_of(action->kind);
     struct sl_json_writer w;
     sl_json_writer_init(&w, out);
     sl_json_begin_object(&w);
-    sl_json_key_c(&w, shape->name);
-    if (action->kind == SL_ACTION_COMMIT_INFO && action->u.commit_info.json.ptr != NULL) {
-        sl_json_put_raw(&w, action->u.commit_info.json);
-    } else {
-        SL_TRY(write_object(&w, shape, sl_action_body_const(action), err));
-    }
+    sl_json_key_c(&w, shape != NULL ? shape->name : "");
+    SL_TRY(sl_action_write_body(&w, action, err));
     sl_json_end_object(&w);
     sl_buf_put_char(out, '\n');
     return sl_buf_status(out, err);

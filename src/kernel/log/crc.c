@@ -182,26 +182,38 @@ static silt_status take_files(struct parser *p, const sl_json *root, bool keep, 
     return SILT_OK;
 }
 
-/* Sum of a list of counts; false when it is not one. */
-static bool sum_counts(const sl_json *list, size_t expected, int64_t *out)
+/* A list of n counts and their sum; false when it is not one. */
+static bool take_counts(const sl_json *list, size_t n, int64_t *counts, int64_t *sum)
 {
-    *out = 0;
-    if (!sl_json_is_array(list) || sl_json_count(list) != expected) {
+    *sum = 0;
+    if (!sl_json_is_array(list) || sl_json_count(list) != n) {
         return false;
     }
     struct sl_json_iter iter = sl_json_iterate(list);
     const sl_json *value = NULL;
-    while (sl_json_next(&iter, NULL, &value)) {
-        int64_t n = 0;
-        if (!sl_json_to_i64(value, &n) || n < 0 || !sl_add_i64(*out, n, out)) {
+    for (size_t i = 0; sl_json_next(&iter, NULL, &value); i++) {
+        if (!sl_json_to_i64(value, &counts[i]) || counts[i] < 0 || !sl_add_i64(*sum, counts[i], sum)) {
             return false;
         }
     }
     return true;
 }
 
+/* Lower ends of the bins: 0 first, then ascending. */
+static bool take_bounds(const sl_json *list, size_t n, int64_t *bounds)
+{
+    struct sl_json_iter iter = sl_json_iterate(list);
+    const sl_json *value = NULL;
+    for (size_t i = 0; sl_json_next(&iter, NULL, &value) && i < n; i++) {
+        if (!sl_json_to_i64(value, &bounds[i]) || (i == 0 ? bounds[i] != 0 : bounds[i] <= bounds[i - 1])) {
+            return false;
+        }
+    }
+    return n > 0;
+}
+
 /* Delta Spark of old wrote the histogram as histogramOpt. */
-static silt_status check_histogram(struct parser *p, const sl_json *root, const struct sl_crc *crc)
+static silt_status take_histogram(struct parser *p, const sl_json *root, struct sl_crc *crc)
 {
     const sl_json *histogram = sl_json_member(root, "fileSizeHistogram");
     if (sl_json_is_null(histogram)) {
@@ -210,16 +222,37 @@ static silt_status check_histogram(struct parser *p, const sl_json *root, const 
     if (sl_json_is_null(histogram)) {
         return SILT_OK;
     }
-    const size_t n = sl_json_count(sl_json_member(histogram, "sortedBinBoundaries"));
+    const sl_json *list = sl_json_member(histogram, "sortedBinBoundaries");
+    const size_t n = sl_json_count(list);
     int64_t files = 0;
     int64_t bytes = 0;
-    if (!sum_counts(sl_json_member(histogram, "fileCounts"), n, &files) ||
-        !sum_counts(sl_json_member(histogram, "totalBytes"), n, &bytes)) {
+    if (!sl_size_histogram_room(p->arena, n, &crc->sizes)) {
+        return sl_fail_nomem(p->err);
+    }
+    if (!take_bounds(list, n, crc->sizes.bounds) ||
+        !take_counts(sl_json_member(histogram, "fileCounts"), n, crc->sizes.files, &files) ||
+        !take_counts(sl_json_member(histogram, "totalBytes"), n, crc->sizes.bytes, &bytes)) {
         return wrong(p, "fileSizeHistogram", "a histogram");
     }
     if (files != crc->n_files || bytes != crc->table_size) {
         return wrong(p, "fileSizeHistogram", "one of numFiles and tableSizeBytes");
     }
+    crc->has_sizes = true;
+    return SILT_OK;
+}
+
+static silt_status take_deleted_bins(struct parser *p, const sl_json *root, struct sl_crc *crc)
+{
+    const sl_json *histogram = sl_json_member(root, "deletedRecordCountsHistogramOpt");
+    if (sl_json_is_null(histogram)) {
+        return SILT_OK;
+    }
+    int64_t files = 0;
+    if (!take_counts(sl_json_member(histogram, "deletedRecordCounts"), SL_DELETED_BINS, crc->deleted_bins, &files) ||
+        files != crc->n_files) {
+        return wrong(p, "deletedRecordCountsHistogramOpt", "a histogram of numFiles");
+    }
+    crc->has_deleted_bins = true;
     return SILT_OK;
 }
 
@@ -249,7 +282,8 @@ static silt_status take_members(struct parser *p, const sl_json *root, bool all_
     }
     SL_TRY(take_state(p, root, out));
     SL_TRY(take_lists(p, root, out));
-    SL_TRY(check_histogram(p, root, out));
+    SL_TRY(take_histogram(p, root, out));
+    SL_TRY(take_deleted_bins(p, root, out));
     return take_files(p, root, all_files, out);
 }
 

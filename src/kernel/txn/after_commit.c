@@ -1,10 +1,129 @@
 /*
- * The course of what follows a commit. Nothing is written yet: no file of the log besides the commit is made or removed by silt.
+ * The course of what follows a commit: the version checksum, which costs a small read and a small write; and every
+ * delta.checkpointInterval commits a checkpoint, after which expired files of the log may go. Only for a checkpoint are the
+ * table's files loaded. Called by silt_txn_commit, on its thread.
  */
 #include "kernel/txn/after_commit.h"
 
+#include <inttypes.h>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "kernel/checkpoint/checkpoint_write.h"
+#include "kernel/feature/feature.h"
+#include "kernel/snapshot/load.h"
+#include "kernel/snapshot/state.h"
+#include "kernel/txn/after_crc.h"
+
+/* A larger commit is not parsed again only to derive a checksum, which the next checkpoint brings. */
+#define MAX_PARSED_BYTES ((size_t)64 * 1024 * 1024)
+
+struct after {
+    const struct sl_committed *committed;
+    const silt_call *call;
+    const silt_env *env;
+    struct sl_arena arena;
+    const struct sl_metadata *metadata; /* of the version, NULL: not known */
+};
+
+static void tell(const struct after *after, const char *what, const silt_error *err)
+{
+    sl_log(after->env, SILT_LOG_WARN, "%s: version %" PRId64 " is committed, but %s: %s",
+           silt_table_uri(after->committed->table), after->committed->version, what, err->message);
+}
+
+/* ---- the checksum ---- */
+
+static const struct sl_metadata *find_metadata(const struct sl_commit *commit)
+{
+    for (size_t i = 0; i < commit->n_actions; i++) {
+        if (commit->actions[i].kind == SL_ACTION_METADATA) {
+            return &commit->actions[i].u.metadata;
+        }
+    }
+    return NULL;
+}
+
+static silt_status write_crc(struct after *after, silt_error *err)
+{
+    const struct sl_committed *committed = after->committed;
+    const struct sl_commit_bytes bytes = {.env = after->env, .version = committed->version, .bytes = committed->bytes};
+    struct sl_commit *commit = sl_arena_alloc_zero(&after->arena, sizeof(*commit));
+    struct sl_crc *crc = sl_arena_alloc_zero(&after->arena, sizeof(*crc));
+    if (commit == NULL || crc == NULL) {
+        return sl_fail_nomem(err);
+    }
+    SL_TRY(sl_commit_parse_in_place(&bytes, &after->arena, commit, err));
+    const struct sl_metadata *changed = find_metadata(commit);
+    after->metadata = changed != NULL ? changed : after->metadata;
+    const struct sl_after_crc request = {.committed = committed, .commit = commit, .arena = &after->arena};
+    bool made = false;
+    const silt_status status = sl_after_crc_write(&request, after->call, crc, &made, err);
+    if (made) {
+        after->metadata = &crc->metadata;
+    }
+    return status;
+}
+
+/* ---- the checkpoint ---- */
+
+/* As by Delta Spark: not for the first version, however small the interval. */
+static bool checkpoint_is_due(const struct after *after)
+{
+    const int64_t version = after->committed->version;
+    const int64_t interval = after->metadata != NULL
+                                 ? sl_property_int(&after->metadata->configuration, "delta.checkpointInterval")
+                                 : 0;
+    return version > 0 && interval > 0 && version % interval == 0;
+}
+
+static silt_status refresh(const struct after *after, silt_snapshot **out, silt_error *err)
+{
+    const struct sl_committed *committed = after->committed;
+    if (committed->base != NULL) {
+        SL_TRY(silt_snapshot_refresh(committed->base, after->call, out, err));
+    } else {
+        SL_TRY(silt_table_latest_snapshot(committed->table, after->call, out, err));
+    }
+    return sl_snapshot_settle(out, after->call, err);
+}
+
+static silt_status write_checkpoint(const struct after *after, silt_snapshot *snapshot, silt_error *err)
+{
+    SL_TRY(sl_checkpoint_write(snapshot, after->call, NULL, err));
+    return sl_after_crc_restart(after->committed->table, snapshot, after->call, err);
+}
+
+static void checkpoint(const struct after *after)
+{
+    silt_error err = SILT_ERROR_INIT;
+    silt_snapshot *snapshot = NULL;
+    silt_status status = refresh(after, &snapshot, &err);
+    /* A catalog's table as it was opened does not show newer versions, and only published ones have checkpoints. */
+    if (status == SILT_OK && silt_snapshot_version(snapshot) >= after->committed->version) {
+        status = write_checkpoint(after, snapshot, &err);
+    }
+    if (status != SILT_OK) {
+        tell(after, "the checkpoint that is due was not written", &err);
+    }
+    silt_snapshot_unref(snapshot);
+}
+
 void sl_after_commit(const struct sl_committed *committed, const silt_call *call)
 {
-    (void)committed; /* nothing follows a commit so far */
-    (void)call;
+    struct after after = {.committed = committed,
+                          .call = call,
+                          .env = silt_engine_env(silt_table_engine(committed->table)),
+                          .metadata = committed->base != NULL ? sl_snapshot_get_metadata(committed->base) : NULL};
+    sl_arena_init(&after.arena, after.env);
+    if (committed->bytes.len <= MAX_PARSED_BYTES) {
+        silt_error err = SILT_ERROR_INIT;
+        if (write_crc(&after, &err) != SILT_OK) {
+            tell(&after, "its version checksum was not written", &err);
+        }
+    }
+    if (checkpoint_is_due(&after)) {
+        checkpoint(&after);
+    }
+    sl_arena_release(&after.arena);
 }

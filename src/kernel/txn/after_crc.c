@@ -1,0 +1,146 @@
+/*
+ * Version checksums after commits; see after_crc.h. What is read is the checksum of the version before, rarely a few more:
+ * another writer's may not be there yet when ours is wanted. One thread a call.
+ */
+#include "kernel/txn/after_crc.h"
+
+#include "base/error.h"
+#include "kernel/engine/engine.h"
+#include "kernel/snapshot/crc_derive.h"
+#include "kernel/snapshot/state.h"
+
+/* How many versions before the commit's a checksum is looked for. */
+#define MAX_BACK 16
+
+struct chain {
+    const struct sl_after_crc *after;
+    struct sl_log_source source;
+    const silt_env *env;
+    const silt_call *call;
+};
+
+static struct chain chain_of(const struct sl_after_crc *after, silt_table *table, const silt_call *call)
+{
+    silt_engine *engine = silt_table_engine(table);
+    return (struct chain){
+        .after = after,
+        .source = {.engine = engine, .storage = sl_table_storage(table), .root = sl_table_root(table)},
+        .env = silt_engine_env(engine),
+        .call = call};
+}
+
+/* *found false: there is none, or it is not to be used. */
+static silt_status read_crc(const struct chain *chain, int64_t version, struct sl_crc *out, bool *found,
+                            silt_error *err)
+{
+    struct sl_arena *arena = chain->after->arena;
+    const char *name = sl_crc_name(arena, version);
+    if (name == NULL) {
+        return sl_fail_nomem(err);
+    }
+    const struct sl_log_file file = {.kind = SL_LOG_CRC, .version = version, .name = sl_str_from(name)};
+    const silt_status status = sl_crc_read(&chain->source, chain->call, &file, true, arena, out, err);
+    *found = status == SILT_OK;
+    if (status == SILT_ENOTFOUND || status == SILT_ECORRUPT || status == SILT_ELIMIT) {
+        silt_error_reset(err);
+        return SILT_OK;
+    }
+    return status;
+}
+
+/* The nearest checksum before the commit, not older than what the transaction read. */
+static silt_status find_before(const struct chain *chain, struct sl_crc *out, bool *found, silt_error *err)
+{
+    const struct sl_committed *committed = chain->after->committed;
+    const int64_t oldest = committed->base != NULL ? silt_snapshot_version(committed->base) : INT64_MAX;
+    *found = false;
+    for (int64_t back = 1; back <= MAX_BACK && committed->version - back >= oldest && !*found; back++) {
+        SL_TRY(read_crc(chain, committed->version - back, out, found, err));
+    }
+    return SILT_OK;
+}
+
+static silt_status step(const struct chain *chain, const struct sl_commit *commit, struct sl_crc *crc, bool *made,
+                        silt_error *err)
+{
+    const struct sl_crc before = *crc;
+    const struct sl_crc_step request = {.env = chain->env,
+                                        .arena = chain->after->arena,
+                                        .root = chain->source.root,
+                                        .before = commit->version > 0 ? &before : NULL,
+                                        .commit = commit};
+    const char *why_not = NULL;
+    SL_TRY(sl_crc_derive(&request, crc, &why_not, err));
+    *made = why_not == NULL;
+    return SILT_OK;
+}
+
+static silt_status derive(const struct chain *chain, struct sl_crc *out, bool *made, silt_error *err)
+{
+    const struct sl_committed *committed = chain->after->committed;
+    *made = committed->version == 0;
+    if (committed->version > 0) {
+        SL_TRY(find_before(chain, out, made, err));
+    }
+    for (int64_t version = out->version + 1; *made && version < committed->version && version > 0; version++) {
+        struct sl_commit *winner = sl_arena_alloc_zero(chain->after->arena, sizeof(*winner));
+        if (winner == NULL) {
+            return sl_fail_nomem(err);
+        }
+        SL_TRY(sl_commit_read(chain->source.engine, chain->source.storage, chain->call, chain->source.root, version,
+                              chain->after->arena, winner, err));
+        SL_TRY(step(chain, winner, out, made, err));
+    }
+    return *made ? step(chain, chain->after->commit, out, made, err) : SILT_OK;
+}
+
+/* One that is there already is another writer's, and as good. */
+static silt_status put(const struct chain *chain, const struct sl_crc *crc, silt_error *err)
+{
+    struct sl_arena *arena = chain->after->arena;
+    const char *name = sl_crc_name(arena, crc->version);
+    const struct sl_str path = name != NULL ? sl_log_path(arena, chain->source.root, sl_str_from(name))
+                                            : (struct sl_str){NULL, 0};
+    if (path.ptr == NULL) {
+        return sl_fail_nomem(err);
+    }
+    struct sl_buf bytes;
+    sl_buf_init(&bytes, chain->env);
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+    silt_status status = sl_crc_write(&bytes, crc, err);
+    if (status == SILT_OK) {
+        status = silt_storage_put_if_absent(chain->source.storage, chain->call, path.ptr, bytes.data, bytes.len,
+                                            &outcome, err);
+    }
+    sl_buf_release(&bytes);
+    return status;
+}
+
+silt_status sl_after_crc_write(const struct sl_after_crc *after, const silt_call *call, struct sl_crc *out, bool *made,
+                               silt_error *err)
+{
+    const struct chain chain = chain_of(after, after->committed->table, call);
+    *out = (struct sl_crc){.version = -1};
+    SL_TRY(derive(&chain, out, made, err));
+    return *made ? put(&chain, out, err) : SILT_OK;
+}
+
+silt_status sl_after_crc_restart(silt_table *table, silt_snapshot *snapshot, const silt_call *call, silt_error *err)
+{
+    struct sl_arena arena;
+    const struct sl_after_crc after = {.arena = &arena};
+    const struct chain chain = chain_of(&after, table, call);
+    sl_arena_init(&arena, chain.env);
+    struct sl_crc crc;
+    const char *why_not = NULL;
+    bool found = false;
+    silt_status status = read_crc(&chain, silt_snapshot_version(snapshot), &crc, &found, err);
+    if (status == SILT_OK && !found) {
+        status = sl_crc_of_snapshot(snapshot, call, &arena, &crc, &why_not, err);
+        if (status == SILT_OK && why_not == NULL) {
+            status = put(&chain, &crc, err);
+        }
+    }
+    sl_arena_release(&arena);
+    return status;
+}

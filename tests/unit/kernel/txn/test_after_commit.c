@@ -1,0 +1,169 @@
+/*
+ * What follows a commit: a version checksum where it can be derived, by reading next to nothing; notes instead of failures.
+ */
+#include "log_fixture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel/snapshot/crc_verify.h"
+#include "kernel/txn/after_commit.h"
+
+#define REMOVE(path) "{\"remove\":{\"path\":\"" path "\",\"deletionTimestamp\":5,\"dataChange\":true,\"size\":10}}"
+
+/* As if the version, which is in the log, had been committed by silt onto `base`. */
+static void after(struct log_fixture *f, silt_snapshot *base, int64_t version)
+{
+    char path[128];
+    void *data = NULL;
+    size_t len = 0;
+    (void)snprintf(path, sizeof(path), LOG_ROOT "/_delta_log/%020" PRId64 ".json", version);
+    assert_int_equal(silt_storage_read(f->store, NULL, path, &data, &len, &f->err), SILT_OK);
+    const struct sl_committed committed = {
+        .table = f->table, .base = base, .version = version, .bytes = sl_str_make(data, len)};
+    sl_after_commit(&committed, NULL);
+    silt_storage_free(f->store, data, len);
+}
+
+static bool has_crc(struct log_fixture *f, int64_t version)
+{
+    char path[128];
+    int64_t size = 0;
+    int64_t time = 0;
+    (void)snprintf(path, sizeof(path), LOG_ROOT "/_delta_log/%020" PRId64 ".crc", version);
+    return silt_storage_stat(f->store, NULL, path, &size, &time, NULL) == SILT_OK;
+}
+
+static void fail_on_fault(void *ctx, const char *member, const char *message)
+{
+    (void)ctx;
+    print_error("%s: %s\n", member, message);
+    fail();
+}
+
+static void expect_crc(struct log_fixture *f, int64_t version)
+{
+    char name[32];
+    assert_true(has_crc(f, version));
+    silt_snapshot *snapshot = log_open(f, version);
+    (void)snprintf(name, sizeof(name), "%020" PRId64 ".crc", version);
+    const struct sl_log_file file = sl_log_name_parse(sl_str_from(name));
+    assert_int_equal(sl_crc_verify(snapshot, NULL, &file, fail_on_fault, NULL, &f->err), SILT_OK);
+    silt_snapshot_unref(snapshot);
+}
+
+static void make_table(struct log_fixture *f)
+{
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    after(f, NULL, 0);
+}
+
+static void checksums_begin_with_the_table(void **state)
+{
+    struct log_fixture *f = *state;
+    make_table(f);
+    expect_crc(f, 0);
+    silt_snapshot *base = log_open(f, 0);
+    log_commit(f, 1, LOG_ADD("b"), NULL);
+    f->n_reads = 0;
+    f->n_lists = 0;
+    after(f, base, 1);
+    assert_int_equal(f->n_reads, 1); /* the checksum before */
+    assert_int_equal(f->n_lists, 0);
+    expect_crc(f, 1);
+    silt_snapshot_unref(base);
+    assert_int_equal(f->test.n_logs, 0);
+}
+
+static void commits_of_winners_are_caught_up_with(void **state)
+{
+    struct log_fixture *f = *state;
+    make_table(f);
+    silt_snapshot *base = log_open(f, 0);
+    log_commit(f, 1, LOG_ADD("b"), NULL);
+    log_commit(f, 2, REMOVE("a"), NULL);
+    log_commit(f, 3, LOG_ADD("c"), NULL);
+    after(f, base, 3);
+    expect_crc(f, 3);
+    assert_false(has_crc(f, 2));
+    after(f, base, 2); /* the slower winner's comes later */
+    expect_crc(f, 2);
+    silt_snapshot_unref(base);
+    assert_int_equal(f->test.n_logs, 0);
+}
+
+static void a_log_without_checksums_stays_without(void **state)
+{
+    struct log_fixture *f = *state;
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    silt_snapshot *base = log_open(f, 0);
+    log_commit(f, 1, LOG_ADD("b"), NULL);
+    after(f, base, 1);
+    assert_false(has_crc(f, 1));
+    silt_snapshot_unref(base);
+    assert_int_equal(f->test.n_logs, 0);
+}
+
+static void one_of_another_writer_stays(void **state)
+{
+    struct log_fixture *f = *state;
+    make_table(f);
+    silt_snapshot *base = log_open(f, 0);
+    log_commit(f, 1, LOG_ADD("b"), NULL);
+    log_put(f, "00000000000000000001.crc", "theirs");
+    after(f, base, 1);
+    void *data = NULL;
+    size_t len = 0;
+    assert_int_equal(
+        silt_storage_read(f->store, NULL, LOG_ROOT "/_delta_log/00000000000000000001.crc", &data, &len, &f->err),
+        SILT_OK);
+    assert_int_equal(len, 6);
+    silt_storage_free(f->store, data, len);
+    silt_snapshot_unref(base);
+}
+
+static void a_broken_one_before_is_passed_over(void **state)
+{
+    struct log_fixture *f = *state;
+    make_table(f);
+    log_put(f, "00000000000000000000.crc", "{");
+    silt_snapshot *base = log_open(f, 0);
+    log_commit(f, 1, LOG_ADD("b"), NULL);
+    after(f, base, 1);
+    assert_false(has_crc(f, 1));
+    silt_snapshot_unref(base);
+}
+
+/* Memory may run out anywhere: nothing fails, and at most a note is written. */
+static void failed_allocations_leave_the_commit_alone(void **state)
+{
+    struct log_fixture *f = *state;
+    make_table(f);
+    silt_snapshot *base = log_open(f, 0);
+    log_commit(f, 1, LOG_ADD("b"), NULL);
+    size_t n = 1;
+    while (!has_crc(f, 1)) {
+        f->test.n_logs = 0;
+        test_env_fail_at(&f->test, n++);
+        static const char bytes[] = LOG_ADD("b") "\n";
+        const struct sl_committed committed = {
+            .table = f->table, .base = base, .version = 1, .bytes = sl_str_make(bytes, sizeof(bytes) - 1)};
+        sl_after_commit(&committed, NULL);
+        assert_true(f->test.n_logs <= 1);
+    }
+    test_env_fail_at(&f->test, 0);
+    assert_true(n > 3);
+    expect_crc(f, 1);
+    silt_snapshot_unref(base);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LOG_TEST(checksums_begin_with_the_table),        LOG_TEST(commits_of_winners_are_caught_up_with),
+        LOG_TEST(a_log_without_checksums_stays_without), LOG_TEST(one_of_another_writer_stays),
+        LOG_TEST(a_broken_one_before_is_passed_over),    LOG_TEST(failed_allocations_leave_the_commit_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
