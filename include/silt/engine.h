@@ -118,6 +118,15 @@ typedef struct silt_parquet_write {
     int64_t row_group_rows;                                    /* 0: the handler's default */
     bool (*on_file)(void *ctx, const silt_written_file *file); /* false: out of memory, stop */
     void *on_file_ctx;
+    /*
+     * Of `schema`'s shape, in the names that users know, for messages; NULL: schema. Fields whose metadata has "parquet.field.id" and
+     * "parquet.field.nested.ids" (a map from dotted names to ids) are stored with those ids.
+     */
+    const silt_schema *logical;
+    size_t
+        random_prefix_length; /* > 0: a folder of that many random letters and digits for each file instead of folders that are
+                                     named after partition values */
+    bool keep_partition_columns; /* store them in the files as well, after all others */
 } silt_parquet_write;
 
 /* One file of a scan plan. */

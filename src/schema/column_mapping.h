@@ -27,6 +27,28 @@ bool sl_mapping_mode_parse(struct sl_str text, enum sl_mapping_mode *out);
 silt_status sl_schema_physical(const silt_schema *logical, enum sl_mapping_mode mode, silt_schema **out,
                                silt_error *err);
 
+/* What the assignment of names and ids goes by. */
+struct sl_mapping_assignment {
+    const silt_schema *before;        /* the schema that is replaced; NULL: a new table */
+    enum sl_mapping_mode before_mode; /* of that */
+    int64_t max_id;                   /* delta.columnMapping.maxColumnId so far */
+    bool nested_ids;                  /* elements, keys and values get ids, too (PROTOCOL: IcebergCompatV2) */
+};
+
+/*
+ * The schema with a physical name and an id for every field, as Delta Spark gives them. A field that has them keeps them; one that stands
+ * where `before` has a column of a type that can become its own is that column; all others are new: an id above every one that was given,
+ * and the name "col-<uuid>". Where `before` had no mapping, the names that its files have become the physical ones. *max_id is the
+ * greatest id then. *out is a new reference. SILT_ELIMIT when ids run out.
+ */
+silt_status sl_schema_assign_mapping(const silt_schema *schema, const struct sl_mapping_assignment *how,
+                                     silt_schema **out, int64_t *max_id, silt_error *err);
+
+/* Does a field of the schema have a physical name or an id? */
+bool sl_schema_has_mapping(const silt_schema *schema);
+/* The schema without them: *out is a new reference, to the same schema if there are none. */
+silt_status sl_schema_drop_mapping(const silt_schema *schema, silt_schema **out, silt_error *err);
+
 /*
  * The physical names along a path of logical ones through structs (names exact); out has room for n. False if the path is
  * not in the schema.

@@ -16,8 +16,9 @@
 static const char forbidden_characters[] = " ,;{}()\n\t=";
 
 enum rules {
-    RULES_OF_ALL, /* unique names */
-    RULES_OF_NEW  /* and names that Parquet can have */
+    RULES_OF_ALL,    /* unique names */
+    RULES_OF_MAPPED, /* and names that are text */
+    RULES_OF_NEW     /* and names that Parquet can have */
 };
 
 struct named {
@@ -91,7 +92,7 @@ static silt_status check_unique(const silt_env *env, const struct silt_type *typ
     return status;
 }
 
-static silt_status check_name(struct sl_str name, const struct sl_place *place, silt_error *err)
+static silt_status check_name(struct sl_str name, const struct sl_place *place, enum rules rules, silt_error *err)
 {
     char text[SL_PLACE_SIZE];
     if (name.len == 0) {
@@ -101,7 +102,7 @@ static silt_status check_name(struct sl_str name, const struct sl_place *place, 
         return sl_fail(err, SILT_ESCHEMA, NULL, "the name of a column of '%s' is not UTF-8",
                        sl_place_print(place->up, text));
     }
-    for (size_t i = 0; i < name.len; i++) {
+    for (size_t i = 0; i < name.len && rules == RULES_OF_NEW; i++) {
         if (name.ptr[i] == '\0' || strchr(forbidden_characters, name.ptr[i]) != NULL) {
             return sl_fail(err, SILT_ESCHEMA, "DELTA_INVALID_CHARACTERS_IN_COLUMN_NAMES",
                            "the name of column '%s' contains one of the characters \" ,;{}()\\n\\t=\", which need "
@@ -120,7 +121,7 @@ static silt_status check_type(const silt_env *env, const struct silt_type *type,
         SL_TRY(check_unique(env, type, place, err));
         for (size_t i = 0; i < type->n_fields; i++) {
             const struct sl_place at = {place, type->fields[i].name, place->depth + 1};
-            SL_TRY(rules == RULES_OF_NEW ? check_name(type->fields[i].name, &at, err) : SILT_OK);
+            SL_TRY(rules != RULES_OF_ALL ? check_name(type->fields[i].name, &at, rules, err) : SILT_OK);
             SL_TRY(check_type(env, type->fields[i].type, &at, rules, err));
         }
     }
@@ -140,6 +141,12 @@ silt_status sl_schema_validate(const silt_schema *schema, silt_error *err)
 {
     const struct sl_place top = {NULL, {NULL, 0}, 0};
     return check_type(schema->env, &schema->root, &top, RULES_OF_NEW, err);
+}
+
+silt_status sl_schema_validate_mapped(const silt_schema *schema, silt_error *err)
+{
+    const struct sl_place top = {NULL, {NULL, 0}, 0};
+    return check_type(schema->env, &schema->root, &top, RULES_OF_MAPPED, err);
 }
 
 silt_status sl_schema_validate_unique(const silt_schema *schema, silt_error *err)

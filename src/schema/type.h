@@ -93,6 +93,8 @@ bool sl_field_is_collated(const struct silt_field *field);
  * Parquet files of Delta cannot carry without column mapping (" ,;{}()\n\t="), depth. SILT_ESCHEMA names the column.
  */
 silt_status sl_schema_validate(const silt_schema *schema, silt_error *err);
+/* The same for a table with column mapping, whose names may have any character but NUL. */
+silt_status sl_schema_validate_mapped(const silt_schema *schema, silt_error *err);
 /* Of that only the duplicate names: what every table must obey. */
 silt_status sl_schema_validate_unique(const silt_schema *schema, silt_error *err);
 silt_status sl_schema_validate_partitioning(const silt_schema *schema, const struct sl_str *columns, size_t n,

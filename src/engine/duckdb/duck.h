@@ -12,7 +12,8 @@
  *                        duck_variant.h: variants; duck_aside.h: columns that DuckDB would read wrongly
  *   handlers             duck_read.c (and duck_sparse.c, duck_pick.c), duck_filter.c (rows in by duck_rows.c), duck_write.c
  *   a write              duck_write.c  the course of it; duck_cast.c: store assignment; duck_copy.c, duck_split.c, duck_stats.c,
- *                        duck_publish.c: its steps (duck_write.h); duck_text.c: partition values as the log spells them
+ *                        duck_publish.c: its steps (duck_write.h); duck_field_ids.c: ids of columns; duck_text.c: partition
+ *                        values as the log spells them
  *   files                duck_files.c  what DuckDB can open, scratch folders
  *
  * Threading: the instance is used from many threads; `lock` guards what is marked so. A connection has one owner.
@@ -212,6 +213,8 @@ void sl_duck_put_text(struct sl_buf *sql, struct sl_str text);
 const char *sl_duck_type_name(silt_type_kind kind);
 /* DuckDB's type of a Delta type. */
 silt_status sl_duck_put_type(struct sl_buf *sql, const struct silt_type *type, silt_error *err);
+/* The same with variants as files hold them: groups of metadata and value. */
+silt_status sl_duck_put_stored_type(struct sl_buf *sql, const struct silt_type *type, silt_error *err);
 /* A path of a file to read, and "['a','b']" of several; what DuckDB would take for a pattern is escaped. */
 void sl_duck_put_path(struct sl_buf *sql, const char *path);
 void sl_duck_put_paths(struct sl_buf *sql, const char *const *paths, size_t n);
@@ -380,9 +383,12 @@ silt_status sl_duck_filter(void *impl, const silt_call *call, struct ArrowArrayS
 
 /* ---- duck_cast.c: store assignment ---- */
 
-/* Appends the expression that turns `value` (SQL text) of DuckDB type `from` into `to`. */
+/*
+ * Appends the expression that turns `value` (SQL text) of DuckDB type `from` into `to`, as files hold it: `stored` is `to` with the names
+ * that it has there.
+ */
 silt_status sl_duck_put_cast(struct sl_buf *sql, struct sl_str value, duckdb_logical_type from,
-                             const struct silt_field *to, silt_error *err);
+                             const struct silt_field *to, const struct silt_field *stored, silt_error *err);
 
 /* ---- duck_write.c ---- */
 silt_status sl_duck_write(void *impl, const silt_call *call, const silt_parquet_write *request,

@@ -2,7 +2,8 @@
  * Store assignment: the expression that turns a column of a query into a column of the table, as Spark's ANSI casts do. DuckDB's
  * own CAST is taken where it agrees; it rounds where Spark truncates (fractions to integers), reads more texts as numbers, and
  * gives other texts for bytes and instants. What would lose or invent data is an error of the row, what makes no sense is
- * refused at once. Struct fields go by name: a missing one is NULL, one too many is refused.
+ * refused at once. Struct fields go by name: a missing one is NULL, one too many is refused. They leave under the names that files have
+ * for them, which are other ones where the table has column mapping; a variant leaves as metadata and value.
  *
  * Pure; any thread.
  */
@@ -28,7 +29,14 @@ enum family {
     FAMILY_STRUCT,
     FAMILY_LIST,
     FAMILY_MAP,
+    FAMILY_VARIANT,
     FAMILY_OTHER /* has a text form and nothing else in common with Delta's types */
+};
+
+/* A type of the table, and the same as files hold it: of the same shape, with other names. */
+struct target {
+    const struct silt_type *type;
+    const struct silt_type *stored;
 };
 
 struct emit {
@@ -38,9 +46,13 @@ struct emit {
     unsigned depth;
 };
 
+/* DuckDB's own type; the C interface has no name for it. */
+#define TYPE_VARIANT 41
+
 static enum family family_of(duckdb_type id)
 {
-    switch (id) {
+    switch ((int)id) {
+    case TYPE_VARIANT: return FAMILY_VARIANT;
     case DUCKDB_TYPE_SQLNULL: return FAMILY_NULL;
     case DUCKDB_TYPE_BOOLEAN: return FAMILY_BOOLEAN;
     case DUCKDB_TYPE_TINYINT:
@@ -93,7 +105,7 @@ static silt_status put_plain(const struct emit *e, const char *before, struct sl
     sl_buf_put_str(e->sql, value);
     sl_buf_put_c(e->sql, after);
     sl_buf_put_c(e->sql, " AS ");
-    SL_TRY(sl_duck_put_type(e->sql, to, e->err));
+    SL_TRY(sl_duck_put_stored_type(e->sql, to, e->err));
     sl_buf_put_char(e->sql, ')');
     return SILT_OK;
 }
@@ -145,6 +157,29 @@ static silt_status put_to_text(const struct emit *e, struct sl_str value, enum f
     }
 }
 
+/* Parts of a variant from outside are checked before they get into a file. */
+static silt_status put_variant(const struct emit *e, struct sl_str value, enum family from, const struct silt_type *to)
+{
+    struct sl_buf *sql = e->sql;
+    if (from == FAMILY_NULL) {
+        return put_plain(e, "", value, "", to);
+    }
+    if (from != FAMILY_VARIANT && from != FAMILY_STRUCT) {
+        return refuse(e, to, "a value that is no variant");
+    }
+    sl_buf_printf(sql, "CASE WHEN %.*s IS NULL THEN NULL ", SL_FMT(value));
+    if (from == FAMILY_VARIANT) {
+        sl_buf_printf(sql, "ELSE variant_to_parquet_variant(%.*s) END", SL_FMT(value));
+    } else {
+        sl_buf_printf(
+            sql,
+            "WHEN silt_variant_bytes(%.*s) IS NOT NULL THEN struct_pack(metadata := struct_extract(%.*s, 'metadata'), "
+            "\"value\" := struct_extract(%.*s, 'value')) END",
+            SL_FMT(value), SL_FMT(value), SL_FMT(value));
+    }
+    return SILT_OK;
+}
+
 static silt_status put_leaf(const struct emit *e, struct sl_str value, enum family from, const struct silt_type *to)
 {
     switch (to->kind) {
@@ -175,11 +210,12 @@ static silt_status put_leaf(const struct emit *e, struct sl_str value, enum fami
             return refuse(e, to, "a value that is no date or time");
         }
         return put_plain(e, "", value, "", to);
-    default: return put_plain(e, "", value, "", to); /* void; variant is refused by its type */
+    case SILT_TYPE_VARIANT: return put_variant(e, value, from, to);
+    default: return put_plain(e, "", value, "", to); /* void */
     }
 }
 
-static silt_status put_value(struct emit *e, struct sl_str value, duckdb_logical_type from, const struct silt_type *to);
+static silt_status put_value(struct emit *e, struct sl_str value, duckdb_logical_type from, struct target to);
 
 /* The child of a struct by name, ignoring case; SIZE_MAX if there is none. */
 static idx_t find_child(duckdb_logical_type from, struct sl_str name)
@@ -197,13 +233,13 @@ static idx_t find_child(duckdb_logical_type from, struct sl_str name)
 }
 
 static silt_status put_field(struct emit *e, struct sl_str value, duckdb_logical_type from,
-                             const struct silt_field *field, size_t *found)
+                             const struct silt_field *field, const struct silt_field *stored, size_t *found)
 {
     const idx_t at = find_child(from, field->name);
-    sl_duck_put_ident(e->sql, field->name);
+    sl_duck_put_ident(e->sql, stored->name);
     sl_buf_put_c(e->sql, " := ");
     if (at == SIZE_MAX) {
-        return put_plain(e, "NULL", SL_STR(""), "", field->type);
+        return put_plain(e, "NULL", SL_STR(""), "", stored->type);
     }
     (*found)++;
     struct sl_buf inner;
@@ -218,42 +254,43 @@ static silt_status put_field(struct emit *e, struct sl_str value, duckdb_logical
     duckdb_logical_type type = duckdb_struct_type_child_type(from, at);
     silt_status status = sl_buf_status(&inner, e->err);
     if (status == SILT_OK) {
-        status = put_value(e, sl_buf_view(&inner), type, field->type);
+        status = put_value(e, sl_buf_view(&inner), type, (struct target){field->type, stored->type});
     }
     duckdb_destroy_logical_type(&type);
     sl_buf_release(&inner);
     return status;
 }
 
-static silt_status put_struct(struct emit *e, struct sl_str value, duckdb_logical_type from, const struct silt_type *to)
+static silt_status put_struct(struct emit *e, struct sl_str value, duckdb_logical_type from, struct target to)
 {
     size_t found = 0;
     sl_buf_printf(e->sql, "CASE WHEN %.*s IS NULL THEN NULL ELSE struct_pack(", SL_FMT(value));
-    for (size_t i = 0; i < to->n_fields; i++) {
+    for (size_t i = 0; i < to.type->n_fields; i++) {
         sl_buf_put_c(e->sql, i == 0 ? "" : ", ");
-        SL_TRY(put_field(e, value, from, &to->fields[i], &found));
+        SL_TRY(put_field(e, value, from, &to.type->fields[i], &to.stored->fields[i], &found));
     }
     sl_buf_put_c(e->sql, ") END");
     if (found != duckdb_struct_type_child_count(from)) {
-        return refuse(e, to, "a struct with other fields");
+        return refuse(e, to.type, "a struct with other fields");
     }
     return SILT_OK;
 }
 
-static silt_status put_list(struct emit *e, struct sl_str value, duckdb_logical_type from, const struct silt_type *to)
+static silt_status put_list(struct emit *e, struct sl_str value, duckdb_logical_type from, struct target to)
 {
     char item[24];
     const int n = snprintf(item, sizeof(item), "silt_x%u", e->depth);
     duckdb_logical_type element = duckdb_get_type_id(from) == DUCKDB_TYPE_ARRAY ? duckdb_array_type_child_type(from)
                                                                                 : duckdb_list_type_child_type(from);
     sl_buf_printf(e->sql, "list_transform(%.*s, lambda %s: ", SL_FMT(value), item);
-    const silt_status status = put_value(e, sl_str_make(item, n > 0 ? (size_t)n : 0), element, to->element);
+    const silt_status status = put_value(e, sl_str_make(item, n > 0 ? (size_t)n : 0), element,
+                                         (struct target){to.type->element, to.stored->element});
     sl_buf_put_char(e->sql, ')');
     duckdb_destroy_logical_type(&element);
     return status;
 }
 
-static silt_status put_map(struct emit *e, struct sl_str value, duckdb_logical_type from, const struct silt_type *to)
+static silt_status put_map(struct emit *e, struct sl_str value, duckdb_logical_type from, struct target to)
 {
     char key[32];
     char item[32];
@@ -265,10 +302,12 @@ static silt_status put_map(struct emit *e, struct sl_str value, duckdb_logical_t
                   "CASE WHEN %.*s IS NULL THEN NULL ELSE map_from_entries(list_transform(map_entries(%.*s), "
                   "lambda silt_x%u: struct_pack(k := ",
                   SL_FMT(value), SL_FMT(value), e->depth);
-    silt_status status = put_value(e, sl_str_make(key, n_key > 0 ? (size_t)n_key : 0), key_type, to->key);
+    silt_status status = put_value(e, sl_str_make(key, n_key > 0 ? (size_t)n_key : 0), key_type,
+                                   (struct target){to.type->key, to.stored->key});
     sl_buf_put_c(e->sql, ", v := ");
     if (status == SILT_OK) {
-        status = put_value(e, sl_str_make(item, n_item > 0 ? (size_t)n_item : 0), value_type, to->element);
+        status = put_value(e, sl_str_make(item, n_item > 0 ? (size_t)n_item : 0), value_type,
+                           (struct target){to.type->element, to.stored->element});
     }
     sl_buf_put_c(e->sql, "))) END");
     duckdb_destroy_logical_type(&key_type);
@@ -277,21 +316,20 @@ static silt_status put_map(struct emit *e, struct sl_str value, duckdb_logical_t
 }
 
 /* Recursion is bounded by the target's depth. */
-static silt_status put_value(struct emit *e, struct sl_str value, duckdb_logical_type from, const struct silt_type *to)
+static silt_status put_value(struct emit *e, struct sl_str value, duckdb_logical_type from, struct target to)
 {
     const enum family family = family_of(duckdb_get_type_id(from));
-    const bool nested = to->kind == SILT_TYPE_STRUCT || to->kind == SILT_TYPE_ARRAY || to->kind == SILT_TYPE_MAP;
-    if (!nested) {
-        return put_leaf(e, value, family, to);
+    if (!sl_type_is_nested(to.type)) {
+        return put_leaf(e, value, family, to.type);
     }
     if (family == FAMILY_NULL) {
-        return put_plain(e, "", value, "", to);
+        return put_plain(e, "", value, "", to.stored);
     }
-    const enum family wanted = to->kind == SILT_TYPE_STRUCT  ? FAMILY_STRUCT
-                               : to->kind == SILT_TYPE_ARRAY ? FAMILY_LIST
-                                                             : FAMILY_MAP;
+    const enum family wanted = to.type->kind == SILT_TYPE_STRUCT  ? FAMILY_STRUCT
+                               : to.type->kind == SILT_TYPE_ARRAY ? FAMILY_LIST
+                                                                  : FAMILY_MAP;
     if (family != wanted || e->depth >= MAX_DEPTH) {
-        return refuse(e, to, "a value of another shape");
+        return refuse(e, to.type, "a value of another shape");
     }
     e->depth++;
     silt_status status = SILT_OK;
@@ -304,7 +342,7 @@ static silt_status put_value(struct emit *e, struct sl_str value, duckdb_logical
     e->depth--;
     SL_TRY(status);
     sl_buf_put_c(e->sql, " AS ");
-    SL_TRY(sl_duck_put_type(e->sql, to, e->err));
+    SL_TRY(sl_duck_put_stored_type(e->sql, to.stored, e->err));
     sl_buf_put_char(e->sql, ')');
     return SILT_OK;
 }
@@ -431,7 +469,7 @@ static silt_status put_string(struct emit *e, const struct declared *declared, s
     struct sl_buf text;
     sl_buf_init(&text, out->env);
     e->sql = &text;
-    silt_status status = put_value(e, value, from, e->column->type);
+    silt_status status = put_value(e, value, from, (struct target){e->column->type, e->column->type});
     e->sql = out;
     if (status == SILT_OK) {
         status = sl_buf_status(&text, e->err);
@@ -444,7 +482,7 @@ static silt_status put_string(struct emit *e, const struct declared *declared, s
 }
 
 silt_status sl_duck_put_cast(struct sl_buf *sql, struct sl_str value, duckdb_logical_type from,
-                             const struct silt_field *to, silt_error *err)
+                             const struct silt_field *to, const struct silt_field *stored, silt_error *err)
 {
     struct emit e = {.sql = sql, .column = to, .err = err};
     struct declared declared;
@@ -452,9 +490,9 @@ silt_status sl_duck_put_cast(struct sl_buf *sql, struct sl_str value, duckdb_log
     if (declared.text.ptr != NULL) {
         return put_string(&e, &declared, value, from);
     }
-    if (same_type(from, to->type)) {
+    if (same_type(from, stored->type) && same_type(from, to->type)) {
         sl_buf_put_str(sql, value);
         return SILT_OK;
     }
-    return put_value(&e, value, from, to->type);
+    return put_value(&e, value, from, (struct target){to->type, stored->type});
 }

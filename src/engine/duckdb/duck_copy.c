@@ -38,9 +38,10 @@ silt_status sl_duck_find_codec(const char *name, const struct sl_duck_codec **ou
                    "compression codec %s is not known, expected zstd, snappy, gzip, lz4, brotli or none", wanted);
 }
 
-silt_status sl_duck_put_copy_options(struct sl_buf *sql, const silt_parquet_write *request, int64_t max_rows,
+silt_status sl_duck_put_copy_options(const struct sl_duck_writing *w, struct sl_buf *sql, int64_t max_rows,
                                      silt_error *err)
 {
+    const silt_parquet_write *request = w->request;
     const struct sl_duck_codec *codec = NULL;
     SL_TRY(sl_duck_find_codec(request->codec, &codec, err));
     int64_t rows = request->row_group_rows > 0 ? request->row_group_rows : DEFAULT_ROW_GROUP_ROWS;
@@ -52,7 +53,7 @@ silt_status sl_duck_put_copy_options(struct sl_buf *sql, const silt_parquet_writ
     if (sl_str_eq_c(sl_str_from(codec->option), "zstd")) {
         sl_buf_put_c(sql, ", COMPRESSION_LEVEL 3");
     }
-    return SILT_OK;
+    return sl_duck_put_field_ids(sql, request->schema, w->is_absent, err);
 }
 
 /* ---- what COPY answered ---- */
@@ -206,33 +207,44 @@ static void put_guarded(struct sl_buf *sql, const struct silt_field *field, stru
     sl_buf_put_c(sql, " END");
 }
 
-static silt_status put_column(struct sl_duck_writing *w, struct sl_buf *sql, size_t index, duckdb_logical_type from,
-                              silt_error *err)
+static silt_status put_cast(struct sl_duck_writing *w, struct sl_buf *value, size_t index, duckdb_logical_type from,
+                            silt_error *err)
 {
-    const struct silt_field *field = &w->request->schema->root.fields[index];
     char name[24];
     const int n = snprintf(name, sizeof(name), "c%zu", index);
+    SL_TRY(sl_duck_put_cast(value, sl_str_make(name, n > 0 ? (size_t)n : 0), from, &w->logical->root.fields[index],
+                            &w->request->schema->root.fields[index], err));
+    return sl_buf_status(value, err);
+}
+
+/* A column as the file holds it. */
+static silt_status put_stored(struct sl_duck_writing *w, struct sl_buf *sql, size_t index, duckdb_logical_type from,
+                              silt_error *err)
+{
     struct sl_buf value;
     sl_buf_init(&value, sql->env);
-    silt_status status = sl_duck_put_cast(&value, sl_str_make(name, n > 0 ? (size_t)n : 0), from, field, err);
+    const silt_status status = put_cast(w, &value, index, from, err);
     if (status == SILT_OK) {
-        status = sl_buf_status(&value, err);
-    }
-    if (status != SILT_OK) {
-        sl_buf_release(&value);
-        return status;
-    }
-    if (!w->is_partition[index]) {
-        put_guarded(sql, field, sl_buf_view(&value));
+        put_guarded(sql, &w->logical->root.fields[index], sl_buf_view(&value));
         sl_buf_put_c(sql, " AS ");
-        sl_duck_put_ident(sql, field->name);
-    } else {
-        size_t part = 0;
-        while (w->partition_index[part] != index) {
-            part++;
-        }
-        /* PROTOCOL: Partition Value Serialization: an empty string is written as null. */
-        const bool text = field->type->kind == SILT_TYPE_STRING || field->type->kind == SILT_TYPE_BINARY;
+        sl_duck_put_ident(sql, w->request->schema->root.fields[index].name);
+    }
+    sl_buf_release(&value);
+    return status;
+}
+
+/* What COPY groups the rows of a partition column by: its values as the log spells them. */
+static silt_status put_key(struct sl_duck_writing *w, struct sl_buf *sql, size_t part, duckdb_logical_type from,
+                           silt_error *err)
+{
+    const size_t index = w->partition_index[part];
+    const silt_type_kind kind = w->request->schema->root.fields[index].type->kind;
+    /* PROTOCOL: Partition Value Serialization: an empty string is written as null. */
+    const bool text = kind == SILT_TYPE_STRING || kind == SILT_TYPE_BINARY;
+    struct sl_buf value;
+    sl_buf_init(&value, sql->env);
+    const silt_status status = put_cast(w, &value, index, from, err);
+    if (status == SILT_OK) {
         sl_buf_put_c(sql, text ? "NULLIF(silt_partition_text(" : "silt_partition_text(");
         sl_buf_put_str(sql, sl_buf_view(&value));
         sl_buf_printf(sql, ", %llu::UBIGINT)", (unsigned long long)w->texts.id);
@@ -240,35 +252,47 @@ static silt_status put_column(struct sl_duck_writing *w, struct sl_buf *sql, siz
         sl_buf_printf(sql, "silt_p%zu", part);
     }
     sl_buf_release(&value);
-    return SILT_OK;
+    return status;
+}
+
+/* The columns: those of the file, partition columns after all others (PROTOCOL: Iceberg Compatibility V1), then the keys. */
+static silt_status put_columns(struct sl_duck_writing *w, duckdb_result *columns, struct sl_buf *sql, silt_error *err)
+{
+    const struct silt_type *root = &w->request->schema->root;
+    const size_t n_parts = w->request->n_partition_columns;
+    size_t n = 0;
+    for (size_t step = 0; step < root->n_fields + 2 * n_parts; step++) {
+        const bool is_data = step < root->n_fields;
+        const size_t part = is_data ? 0 : (step - root->n_fields) % n_parts;
+        const bool is_key = step >= root->n_fields + n_parts;
+        const size_t i = is_data ? step : w->partition_index[part];
+        /* A void column is always null: one that is not in the file reads as that. */
+        if (root->fields[i].type->kind == SILT_TYPE_VOID || (is_data && w->is_partition[i]) ||
+            (!is_data && !is_key && w->is_absent[i])) {
+            continue;
+        }
+        sl_buf_put_c(sql, n > 0 ? ", " : "");
+        duckdb_logical_type type = duckdb_column_logical_type(columns, i);
+        const silt_status status = is_key ? put_key(w, sql, part, type, err) : put_stored(w, sql, i, type, err);
+        duckdb_destroy_logical_type(&type);
+        SL_TRY(status);
+        n++;
+    }
+    return n > 0 ? SILT_OK
+                 : sl_fail(err, SILT_ESCHEMA, NULL, "rows without a column that has a type cannot be written");
 }
 
 /* "(SELECT … FROM (source) AS silt_source(c0, …)) TO 'name'"; *offset tells where the source's text begins. */
 static silt_status put_select(struct sl_duck_writing *w, const struct sl_duck_write_source *source,
                               duckdb_result *columns, struct sl_buf *sql, size_t *offset, silt_error *err)
 {
-    const struct silt_type *root = &w->request->schema->root;
-    bool any = false;
     sl_buf_put_c(sql, "COPY (SELECT ");
-    for (size_t i = 0; i < root->n_fields; i++) {
-        if (root->fields[i].type->kind == SILT_TYPE_VOID) {
-            continue; /* always null: a column that is not in the file reads as that */
-        }
-        sl_buf_put_c(sql, any ? ", " : "");
-        duckdb_logical_type type = duckdb_column_logical_type(columns, i);
-        const silt_status status = put_column(w, sql, i, type, err);
-        duckdb_destroy_logical_type(&type);
-        SL_TRY(status);
-        any = true;
-    }
-    if (!any) {
-        return sl_fail(err, SILT_ESCHEMA, NULL, "rows without a column that has a type cannot be written");
-    }
+    SL_TRY(put_columns(w, columns, sql, err));
     sl_buf_put_c(sql, " FROM (");
     *offset = sql->len;
     sl_buf_put_str(sql, source->sql);
     sl_buf_put_c(sql, "\n) AS silt_source(");
-    for (size_t i = 0; i < root->n_fields; i++) {
+    for (size_t i = 0; i < w->request->schema->root.n_fields; i++) {
         sl_buf_printf(sql, i == 0 ? "c%zu" : ", c%zu", i);
     }
     sl_buf_put_c(sql, ")) TO ");
@@ -284,7 +308,7 @@ static silt_status put_target(struct sl_duck_writing *w, struct sl_buf *sql, boo
         return sl_fail_nomem(err);
     }
     sl_duck_put_text(sql, sl_str_from(target));
-    SL_TRY(sl_duck_put_copy_options(sql, request, 0, err));
+    SL_TRY(sl_duck_put_copy_options(w, sql, 0, err));
     if (request->n_partition_columns > 0) {
         sl_buf_put_c(sql, ", PARTITION_BY (");
         for (size_t i = 0; i < request->n_partition_columns; i++) {

@@ -56,6 +56,28 @@ static void put_partition_dirs(const struct sl_duck_writing *w, const struct sl_
     }
 }
 
+/* As Delta Spark names such folders. */
+static silt_status put_random_dir(const struct sl_duck_writing *w, struct sl_buf *out, silt_error *err)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+    const silt_env *env = w->conn.dp->env;
+    size_t left = w->request->random_prefix_length;
+    while (left > 0) {
+        uint8_t bytes[16];
+        const size_t n = left < sizeof(bytes) ? left : sizeof(bytes);
+        const silt_status status = env->random_bytes(env->ctx, bytes, n);
+        if (status != SILT_OK) {
+            return sl_fail(err, status, NULL, "cannot get %zu random bytes from the environment", n);
+        }
+        for (size_t i = 0; i < n; i++) {
+            sl_buf_put_char(out, letters[bytes[i] % (sizeof(letters) - 1)]);
+        }
+        left -= n;
+    }
+    sl_buf_put_char(out, '/');
+    return SILT_OK;
+}
+
 /* A prefix that ends in '/' is a folder above those of the partition; another one begins the file's own name. */
 static silt_status put_name(const struct sl_duck_writing *w, size_t number, struct sl_buf *out, silt_error *err)
 {
@@ -67,7 +89,11 @@ static silt_status put_name(const struct sl_duck_writing *w, size_t number, stru
     const struct sl_str prefix = sl_str_from(w->request->path_prefix != NULL ? w->request->path_prefix : "");
     const bool folder = sl_str_ends_with(prefix, SL_STR("/"));
     sl_buf_put_str(out, folder ? prefix : SL_STR(""));
-    put_partition_dirs(w, file, out);
+    if (w->request->random_prefix_length > 0) {
+        SL_TRY(put_random_dir(w, out, err));
+    } else {
+        put_partition_dirs(w, file, out);
+    }
     sl_buf_put_str(out, folder ? SL_STR("") : prefix);
     sl_buf_printf(out, "part-%05zu-%s-c000%s.parquet", number, uuid, codec->suffix);
     return sl_buf_status(out, err);

@@ -128,7 +128,7 @@ static silt_status copy_piece(struct sl_duck_writing *w, const struct sl_duck_st
     sl_buf_printf(&sql, ", hive_partitioning = false) WHERE file_row_number >= %lld AND file_row_number < %lld) TO ",
                   (long long)first, (long long)end);
     sl_duck_put_text(&sql, sl_str_from(target));
-    silt_status status = sl_duck_put_copy_options(&sql, w->request, rows, err);
+    silt_status status = sl_duck_put_copy_options(w, &sql, rows, err);
     sl_buf_put_char(&sql, ')');
     if (status == SILT_OK) {
         status = sl_buf_status(&sql, err);

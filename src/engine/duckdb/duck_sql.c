@@ -63,45 +63,64 @@ const char *sl_duck_type_name(silt_type_kind kind)
     return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : NULL;
 }
 
-static silt_status put_struct(struct sl_buf *sql, const struct silt_type *type, silt_error *err)
+/* How a variant is spelled: as a value of SQL, or as the group that a file has for it. */
+enum variant_form {
+    VARIANT_AS_VALUE,
+    VARIANT_AS_GROUP
+};
+
+static silt_status put_type(struct sl_buf *sql, const struct silt_type *type, enum variant_form form, silt_error *err);
+
+static silt_status put_struct(struct sl_buf *sql, const struct silt_type *type, enum variant_form form, silt_error *err)
 {
     sl_buf_put_c(sql, "STRUCT(");
     for (size_t i = 0; i < type->n_fields; i++) {
         sl_buf_put_c(sql, i == 0 ? "" : ", ");
         sl_duck_put_ident(sql, type->fields[i].name);
         sl_buf_put_char(sql, ' ');
-        SL_TRY(sl_duck_put_type(sql, type->fields[i].type, err));
+        SL_TRY(put_type(sql, type->fields[i].type, form, err));
     }
     sl_buf_put_char(sql, ')');
     return SILT_OK;
 }
 
 /* Recursion is bounded: schemas are limited to SL_SCHEMA_MAX_DEPTH when they are built. */
-silt_status sl_duck_put_type(struct sl_buf *sql, const struct silt_type *type, silt_error *err)
+static silt_status put_type(struct sl_buf *sql, const struct silt_type *type, enum variant_form form, silt_error *err)
 {
     switch (type->kind) {
     case SILT_TYPE_VOID: sl_buf_put_c(sql, "INTEGER"); return SILT_OK; /* always NULL: any type will do */
     case SILT_TYPE_DECIMAL: sl_buf_printf(sql, "DECIMAL(%u,%u)", type->precision, type->scale); return SILT_OK;
-    case SILT_TYPE_STRUCT: return put_struct(sql, type, err);
+    case SILT_TYPE_STRUCT: return put_struct(sql, type, form, err);
     case SILT_TYPE_ARRAY:
-        SL_TRY(sl_duck_put_type(sql, type->element, err));
+        SL_TRY(put_type(sql, type->element, form, err));
         sl_buf_put_c(sql, "[]");
         return SILT_OK;
     case SILT_TYPE_MAP:
         sl_buf_put_c(sql, "MAP(");
-        SL_TRY(sl_duck_put_type(sql, type->key, err));
+        SL_TRY(put_type(sql, type->key, form, err));
         sl_buf_put_c(sql, ", ");
-        SL_TRY(sl_duck_put_type(sql, type->element, err));
+        SL_TRY(put_type(sql, type->element, form, err));
         sl_buf_put_char(sql, ')');
         return SILT_OK;
     default: break;
     }
-    const char *name = sl_duck_type_name(type->kind);
+    const bool group = type->kind == SILT_TYPE_VARIANT && form == VARIANT_AS_GROUP;
+    const char *name = group ? "STRUCT(metadata BLOB, \"value\" BLOB)" : sl_duck_type_name(type->kind);
     if (name == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "a type has no name in DuckDB");
     }
     sl_buf_put_c(sql, name);
     return SILT_OK;
+}
+
+silt_status sl_duck_put_type(struct sl_buf *sql, const struct silt_type *type, silt_error *err)
+{
+    return put_type(sql, type, VARIANT_AS_VALUE, err);
+}
+
+silt_status sl_duck_put_stored_type(struct sl_buf *sql, const struct silt_type *type, silt_error *err)
+{
+    return put_type(sql, type, VARIANT_AS_GROUP, err);
 }
 
 static bool cell_is_null(duckdb_vector vector, idx_t row)

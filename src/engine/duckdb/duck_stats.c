@@ -15,6 +15,9 @@
 #include "base/utf8.h"
 #include "schema/value.h"
 
+/* Metadata and value. */
+#define VARIANT_LEAVES 2
+
 /* A leaf under structs only; others have no statistics. */
 struct leaf {
     int64_t column_id;
@@ -28,6 +31,7 @@ struct collect {
     struct sl_duck_writing *w;
     struct sl_vec leaves; /* struct leaf */
     int64_t next_column;
+    int64_t *ends; /* [column of the schema] the number after its last leaf */
 };
 
 /* ---- the leaves, numbered as the file numbers them ---- */
@@ -65,6 +69,7 @@ static int64_t count_leaves(const struct silt_type *type)
         return n;
     case SILT_TYPE_ARRAY: return count_leaves(type->element);
     case SILT_TYPE_MAP: return count_leaves(type->key) + count_leaves(type->element);
+    case SILT_TYPE_VARIANT: return VARIANT_LEAVES;
     default: return 1;
     }
 }
@@ -88,8 +93,9 @@ static bool add_field(struct collect *c, struct sl_str *path, size_t depth, cons
         c->next_column += count_leaves(field->type);
         return true;
     }
+    /* Nulls of a variant are those of its first member. */
     const bool fine = add_leaf(c, path, depth + 1, field);
-    c->next_column++;
+    c->next_column += field->type->kind == SILT_TYPE_VARIANT ? VARIANT_LEAVES : 1;
     return fine;
 }
 
@@ -97,15 +103,30 @@ static silt_status find_leaves(struct collect *c, silt_error *err)
 {
     struct sl_str path[SL_SCHEMA_MAX_DEPTH];
     const struct silt_type *root = &c->w->request->schema->root;
+    c->ends = sl_arena_alloc_array(&c->w->arena, root->n_fields + 1, sizeof(*c->ends));
+    if (c->ends == NULL) {
+        return sl_fail_nomem(err);
+    }
     for (size_t i = 0; i < root->n_fields; i++) {
-        if (c->w->is_partition[i] || root->fields[i].type->kind == SILT_TYPE_VOID) {
-            continue;
-        }
-        if (!add_field(c, path, 0, &root->fields[i])) {
+        if (!c->w->is_partition[i] && root->fields[i].type->kind != SILT_TYPE_VOID &&
+            !add_field(c, path, 0, &root->fields[i])) {
             return sl_fail_nomem(err);
         }
+        c->ends[i] = c->next_column;
     }
     return SILT_OK;
+}
+
+/* The column that a leaf of the file belongs to, in the name that users know. */
+static struct sl_str name_of_column(const struct collect *c, int64_t column_id)
+{
+    const struct silt_type *root = &c->w->logical->root;
+    for (size_t i = 0; i < root->n_fields; i++) {
+        if (column_id < c->ends[i]) {
+            return root->fields[i].name;
+        }
+    }
+    return SL_STR("of the partition"); /* kept in the files, behind all others */
 }
 
 /* ---- values from their text ---- */
@@ -295,15 +316,15 @@ static const struct leaf *find_leaf(const struct collect *c, int64_t column_id, 
  * DuckDB's infinite dates and times are ordinary numbers to everyone else: days and instants far in the future. The footer tells
  * of them for columns in lists and maps as well, at no cost to the write.
  */
-static silt_status check_finite(duckdb_data_chunk chunk, idx_t row, const struct group *group, silt_error *err)
+static silt_status check_finite(const struct collect *c, int64_t column_id, struct sl_str physical,
+                                const struct group *group, silt_error *err)
 {
     const struct sl_str bounds[2] = {group->min, group->max};
-    const struct sl_str physical = sl_duck_cell_str(chunk, 7, row);
     for (size_t i = 0; i < 2 && !sl_str_eq_c(physical, "BYTE_ARRAY"); i++) {
         if (sl_str_eq_c(bounds[i], "infinity") || sl_str_eq_c(bounds[i], "-infinity")) {
             return sl_fail(err, SILT_ECONSTRAINT, "CAST_OVERFLOW",
                            "column %.*s holds %.*s, which is no date or time that a Delta table can store",
-                           SL_FMT(sl_duck_cell_str(chunk, 8, row)), SL_FMT(bounds[i]));
+                           SL_FMT(name_of_column(c, column_id)), SL_FMT(bounds[i]));
         }
     }
     return SILT_OK;
@@ -327,7 +348,7 @@ static silt_status take_row(struct cursor *cursor, duckdb_data_chunk chunk, idx_
     }
     (void)sl_duck_cell_i64(chunk, 5, row, &group.nulls); /* stays -1 if not told */
     group.max_is_exact = sl_duck_cell_bool(chunk, 6, row);
-    SL_TRY(check_finite(chunk, row, &group, err));
+    SL_TRY(check_finite(cursor->c, column_id, sl_duck_cell_str(chunk, 7, row), &group, err));
     size_t index = 0;
     const struct leaf *leaf = find_leaf(cursor->c, column_id, &index);
     if (leaf != NULL) {
@@ -343,9 +364,8 @@ static silt_status read_footers(struct cursor *cursor, silt_error *err)
     duckdb_data_chunk chunk = NULL;
     struct sl_buf sql;
     sl_buf_init(&sql, w->conn.dp->env);
-    sl_buf_put_c(
-        &sql, "SELECT file_name, column_id::BIGINT, row_group_num_rows::BIGINT, stats_min_value, "
-              "stats_max_value, stats_null_count::BIGINT, max_is_exact, type, path_in_schema FROM parquet_metadata([");
+    sl_buf_put_c(&sql, "SELECT file_name, column_id::BIGINT, row_group_num_rows::BIGINT, stats_min_value, "
+                       "stats_max_value, stats_null_count::BIGINT, max_is_exact, type FROM parquet_metadata([");
     for (size_t i = 0; i < w->files.len; i++) {
         const struct sl_duck_staged *file = sl_vec_at(&w->files, i);
         sl_buf_put_c(&sql, i == 0 ? "" : ",");
@@ -402,7 +422,8 @@ static silt_status check_required(const struct collect *c, silt_error *err)
             const struct leaf *leaf = sl_vec_at(&c->leaves, i);
             if (leaf->required && file->stats[i].null_count != 0) {
                 return sl_fail(err, SILT_ECONSTRAINT, "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
-                               "NOT NULL constraint violated for column: %s", leaf->path[0]);
+                               "NOT NULL constraint violated for column: %.*s",
+                               SL_FMT(name_of_column(c, leaf->column_id)));
             }
         }
     }

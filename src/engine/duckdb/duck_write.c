@@ -19,6 +19,9 @@ static silt_status check_request(const silt_parquet_write *request, silt_error *
         request->schema == NULL || request->on_file == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "a request to write needs size, storage, dir, schema and on_file");
     }
+    if (request->logical != NULL && request->logical->root.n_fields != request->schema->root.n_fields) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a request to write has two schemas of different shape");
+    }
     if (request->n_partition_columns > 0 && request->n_partition_columns >= request->schema->root.n_fields) {
         return sl_fail(err, SILT_ESCHEMA, "DELTA_CANNOT_USE_ALL_COLUMNS_FOR_PARTITION",
                        "a table cannot be partitioned by all of its columns");
@@ -26,25 +29,38 @@ static silt_status check_request(const silt_parquet_write *request, silt_error *
     return SILT_OK;
 }
 
+/* Physical names may differ in case alone. */
+static const struct silt_field *find_exact(const struct silt_type *root, const char *name, size_t *index)
+{
+    for (*index = 0; *index < root->n_fields; (*index)++) {
+        if (sl_str_eq_c(root->fields[*index].name, name)) {
+            return &root->fields[*index];
+        }
+    }
+    return sl_type_find(root, sl_str_from(name), index);
+}
+
 static silt_status find_partition_columns(struct sl_duck_writing *w, silt_error *err)
 {
     const silt_parquet_write *request = w->request;
     w->partition_index = sl_arena_alloc_array(&w->arena, request->n_partition_columns, sizeof(*w->partition_index));
     w->is_partition = sl_arena_alloc_array(&w->arena, request->schema->root.n_fields, sizeof(*w->is_partition));
-    if (w->partition_index == NULL || w->is_partition == NULL) {
+    w->is_absent = sl_arena_alloc_array(&w->arena, request->schema->root.n_fields, sizeof(*w->is_absent));
+    if (w->partition_index == NULL || w->is_partition == NULL || w->is_absent == NULL) {
         return sl_fail_nomem(err);
     }
+    w->logical = request->logical != NULL ? request->logical : request->schema;
     for (size_t i = 0; i < request->n_partition_columns; i++) {
         size_t index = 0;
-        const struct silt_field *field = sl_type_find(&request->schema->root,
-                                                      sl_str_from(request->partition_columns[i]), &index);
+        const struct silt_field *field = find_exact(&request->schema->root, request->partition_columns[i], &index);
         if (field == NULL || sl_type_is_nested(field->type) || field->type->kind == SILT_TYPE_VOID ||
-            w->is_partition[index]) {
+            field->type->kind == SILT_TYPE_VARIANT || w->is_partition[index]) {
             return sl_fail(err, SILT_ESCHEMA, "DELTA_INVALID_PARTITION_COLUMN",
                            "partition column %s must be a flat column of the schema", request->partition_columns[i]);
         }
         w->partition_index[i] = index;
         w->is_partition[index] = true;
+        w->is_absent[index] = !request->keep_partition_columns;
     }
     return SILT_OK;
 }

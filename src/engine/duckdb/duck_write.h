@@ -1,6 +1,6 @@
 /*
  * The parts of a write: where files are staged, what a COPY wrote, and their statistics. Only duck_write.c, duck_copy.c,
- * duck_split.c, duck_stats.c and duck_publish.c include this. One owner: the write.
+ * duck_field_ids.c, duck_split.c, duck_stats.c and duck_publish.c include this. One owner: the write.
  */
 #ifndef SL_ENGINE_DUCKDB_DUCK_WRITE_H
 #define SL_ENGINE_DUCKDB_DUCK_WRITE_H
@@ -28,6 +28,8 @@ struct sl_duck_writing {
     struct sl_arena arena;
     size_t *partition_index;    /* [partition column] place in the schema */
     bool *is_partition;         /* [column of the schema] */
+    bool *is_absent;            /* [column of the schema] not in the files: a partition column that is not kept */
+    const silt_schema *logical; /* the request's, or its schema */
     char *stage;                /* the staging folder */
     struct sl_vec files;        /* struct sl_duck_staged */
     struct sl_duck_texts texts; /* of partition values */
@@ -50,12 +52,18 @@ struct sl_duck_codec {
 };
 silt_status sl_duck_find_codec(const char *name, const struct sl_duck_codec **out, silt_error *err);
 /* "(FORMAT parquet, … " without the closing bracket. */
-silt_status sl_duck_put_copy_options(struct sl_buf *sql, const silt_parquet_write *request, int64_t max_rows,
+silt_status sl_duck_put_copy_options(const struct sl_duck_writing *w, struct sl_buf *sql, int64_t max_rows,
                                      silt_error *err);
 /* Runs the source into the staging folder; fills w->files, without statistics. */
 silt_status sl_duck_copy(struct sl_duck_writing *w, const struct sl_duck_write_source *source, silt_error *err);
 /* Runs a COPY whose answer is RETURN_STATS rows, and adds a file for each that holds rows. */
 silt_status sl_duck_run_copy(struct sl_duck_writing *w, const struct sl_duck_run *run, silt_error *err);
+
+/* ---- duck_field_ids.c ---- */
+
+/* ", FIELD_IDS {…}" for the columns of a schema that are in the file, or nothing where none of them has an id. */
+silt_status sl_duck_put_field_ids(struct sl_buf *sql, const silt_schema *schema, const bool *is_absent,
+                                  silt_error *err);
 
 /* ---- duck_split.c ---- */
 

@@ -25,6 +25,7 @@ struct sl_txn_facts {
     const struct sl_str *read_files; /* log paths of files whose rows it rests on; none: the predicates say which */
     size_t n_read_files;
     const silt_schema *schema;
+    const silt_schema *physical; /* the same shape in the names of partition values and statistics; NULL: schema */
     const struct sl_str_list *partition_columns;
     const struct sl_action *actions; /* what it will write, commitInfo apart */
     size_t n_actions;

@@ -14,16 +14,22 @@ struct judge {
     struct sl_bounds *bounds; /* one for each column of the filter; NULL when there are none */
 };
 
+static const silt_schema *physical_schema(const struct sl_txn_facts *txn)
+{
+    return txn->physical != NULL ? txn->physical : txn->schema;
+}
+
 static const struct sl_partition_column *partition_columns(const struct sl_txn_facts *txn, struct sl_arena *scratch)
 {
     const size_t n = txn->partition_columns->n;
     struct sl_partition_column *columns = sl_arena_alloc_array(scratch, n + 1, sizeof(*columns));
     for (size_t i = 0; columns != NULL && i < n; i++) {
-        const struct silt_field *field = sl_type_find(&txn->schema->root, txn->partition_columns->items[i], NULL);
+        size_t index = 0;
+        const struct silt_field *field = sl_type_find(&txn->schema->root, txn->partition_columns->items[i], &index);
         if (field == NULL) {
             return NULL;
         }
-        columns[i] = sl_partition_column_of(field, field);
+        columns[i] = sl_partition_column_of(field, &physical_schema(txn)->root.fields[index]);
     }
     return columns;
 }
@@ -73,8 +79,10 @@ static bool judge_init(struct judge *judge, const struct sl_txn_facts *txn, cons
                        struct sl_arena *scratch)
 {
     const struct sl_partition_column *columns = partition_columns(txn, scratch);
-    if (columns == NULL || sl_scan_filter_make(scratch, predicate, txn->schema, columns, txn->partition_columns->n,
-                                               &judge->filter, NULL) != SILT_OK) {
+    if (columns == NULL ||
+        sl_scan_filter_make(scratch, predicate, txn->schema, columns, txn->partition_columns->n, &judge->filter,
+                            NULL) != SILT_OK ||
+        sl_scan_filter_map(scratch, txn->schema, physical_schema(txn), &judge->filter, NULL) != SILT_OK) {
         return false;
     }
     judge->bounds = sl_arena_alloc_array(scratch, judge->filter.n_columns + 1, sizeof(*judge->bounds));

@@ -94,7 +94,9 @@ void silt_txn_free(silt_txn *txn)
     sl_map_release(&txn->paths);
     sl_map_release(&txn->live);
     silt_schema_unref(txn->writer.data_schema);
+    silt_schema_unref(txn->writer.data_names);
     silt_schema_unref(txn->schema);
+    silt_schema_unref(txn->physical);
     sl_arena_release(&txn->arena);
     silt_snapshot_unref(txn->snapshot);
     silt_table_unref(txn->table);

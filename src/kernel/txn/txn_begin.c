@@ -39,6 +39,7 @@ silt_status silt_txn_begin_at(silt_table *table, silt_snapshot *snapshot, const 
     txn->protocol = *sl_snapshot_protocol(snapshot);
     txn->metadata = *sl_snapshot_get_metadata(snapshot);
     txn->schema = silt_schema_ref(silt_snapshot_schema(snapshot));
+    txn->physical = silt_schema_ref(silt_snapshot_physical_schema(snapshot));
     status = sl_gate_write(&txn->protocol, &txn->metadata, txn->schema, err);
 out:
     if (status != SILT_OK) {

@@ -82,6 +82,7 @@ static silt_status gather_facts(silt_txn *txn, struct sl_txn_facts *facts, silt_
                                    .read_predicates = (const silt_expr *const *)txn->predicates.data,
                                    .n_read_predicates = txn->predicates.len,
                                    .schema = txn->schema,
+                                   .physical = txn->physical,
                                    .partition_columns = &txn->metadata.partition_columns,
                                    .actions = actions,
                                    .n_actions = n,

@@ -152,8 +152,9 @@ static silt_status take_properties(silt_txn *txn, const silt_create_options *opt
         SL_TRY(sl_txn_text(txn, options->properties[i].value, &items[i].value, err));
     }
     const struct sl_kv_list properties = {items, options->n_properties};
-    return sl_protocol_for_new_table(&txn->arena, txn->schema, &properties, &txn->protocol,
-                                     &txn->metadata.configuration, err);
+    struct sl_kv_list kept;
+    SL_TRY(sl_protocol_for_new_table(&txn->arena, options->schema, &properties, &txn->protocol, &kept, err));
+    return sl_txn_take_schema(txn, options->schema, &kept, err);
 }
 
 static silt_status take_metadata(silt_txn *txn, const silt_create_options *options, silt_error *err)
@@ -164,11 +165,10 @@ static silt_status take_metadata(silt_txn *txn, const silt_create_options *optio
     SL_TRY(sl_txn_text(txn, options->name, &txn->metadata.name, err));
     SL_TRY(sl_txn_text(txn, options->description, &txn->metadata.description, err));
     txn->metadata.format_provider = SL_STR("parquet");
-    txn->metadata.schema_string = sl_str_from(silt_schema_json(txn->schema));
     txn->metadata.created_time = sl_now_ms(txn->env);
-    SL_TRY(sl_schema_validate(txn->schema, err));
-    SL_TRY(take_partitioning(txn, options, err));
-    return take_properties(txn, options, err);
+    SL_TRY(sl_schema_validate_unique(options->schema, err));
+    SL_TRY(take_properties(txn, options, err));
+    return take_partitioning(txn, options, err);
 }
 
 static silt_status check_options(const silt_create_options *options, silt_error *err)
@@ -191,7 +191,6 @@ silt_status silt_txn_begin_create(silt_table *table, const silt_call *call, cons
     SL_TRY(check_options(options, err));
     silt_txn *txn = NULL;
     SL_TRY(sl_txn_new(table, operation, &txn, err));
-    txn->schema = silt_schema_ref(options->schema);
     txn->exclusive = true;
     txn->protocol_changed = true;
     txn->metadata_changed = true;

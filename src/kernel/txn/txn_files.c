@@ -95,12 +95,14 @@ silt_status sl_txn_partition_values(silt_txn *txn, const silt_value *values, siz
         return sl_fail_nomem(err);
     }
     for (size_t i = 0; i < n; i++) {
-        const struct silt_field *field = sl_type_find(&txn->schema->root, columns->items[i], NULL);
+        size_t index = 0;
+        const struct silt_field *field = sl_type_find(&txn->schema->root, columns->items[i], &index);
         if (field == NULL) {
             return sl_fail(err, SILT_ECORRUPT, "DELTA_PARTITION_COLUMN_NOT_FOUND",
                            "partition column %.*s is not in the table's schema", SL_FMT(columns->items[i]));
         }
-        items[i].key = field->name;
+        items[i].key =
+            txn->physical->root.fields[index].name; /* PROTOCOL: Column Mapping: in the log by physical names */
         SL_TRY(format_partition(txn, field, &values[i], &items[i].value, err));
     }
     *out = (struct sl_kv_list){items, n};

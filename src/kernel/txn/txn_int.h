@@ -27,13 +27,16 @@ struct sl_txn_metric {
 /* What the files of this transaction are written with; made at the first write. */
 struct sl_txn_writer {
     bool ready;
-    silt_schema *data_schema; /* the table's schema without partition columns */
+    silt_schema *data_schema; /* the physical schema without partition columns */
+    silt_schema *data_names;  /* the same in the names that users know */
     bool *selected;           /* leaves of data_schema that get statistics */
     size_t n_selected;
-    size_t prefix_length; /* of text in statistics */
-    const char **partition_columns;
+    size_t prefix_length;           /* of text in statistics */
+    const char **partition_columns; /* physical names */
     const char *codec;
     int64_t target_file_size;
+    size_t prefix_folder; /* letters of the folder of a file, 0: folders of partition values */
+    bool keep_partition_columns;
 };
 
 struct silt_txn {
@@ -53,6 +56,7 @@ struct silt_txn {
     struct sl_protocol protocol;
     struct sl_metadata metadata;
     silt_schema *schema;        /* a reference */
+    silt_schema *physical;      /* the same shape in the names of files; a reference */
     struct sl_kv_list settings; /* protocol settings given as properties */
     bool protocol_changed;
     bool metadata_changed;
@@ -89,6 +93,16 @@ silt_status sl_txn_check_open(const silt_txn *txn, silt_error *err);
 
 /* A copy in the transaction's arena. *out absent if text is NULL. */
 silt_status sl_txn_text(silt_txn *txn, const char *text, struct sl_str *out, silt_error *err);
+
+/*
+ * Makes the schema the transaction's: names and ids of column mapping are given, or taken away, as the configuration asks for, and what
+ * the two together may not be is refused with nothing changed.
+ */
+silt_status sl_txn_take_schema(silt_txn *txn, const silt_schema *schema, const struct sl_kv_list *configuration,
+                               silt_error *err);
+/* A copy of the list with the key set, or left out when value is absent. *found (may be NULL) tells whether it was there. */
+silt_status sl_txn_with_key(struct sl_arena *arena, const struct sl_kv_list *list, struct sl_kv pair,
+                            struct sl_kv_list *out, bool *found, silt_error *err);
 
 /* Brings the protocol to what metadata, schema and settings need, and asks the gate. */
 silt_status sl_txn_plan_protocol(silt_txn *txn, silt_error *err);

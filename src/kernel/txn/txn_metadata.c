@@ -22,30 +22,38 @@ silt_status sl_txn_plan_protocol(silt_txn *txn, silt_error *err)
     return SILT_OK;
 }
 
-/* A copy of the list with the key set, or left out when value is absent. *found tells whether it was there. */
-static silt_status with_key(struct sl_arena *arena, const struct sl_kv_list *list, struct sl_kv pair,
-                            struct sl_kv_list *out, bool *found, silt_error *err)
+/* What a change that is refused is taken back to. */
+struct saved {
+    silt_schema *schema; /* references */
+    silt_schema *physical;
+    struct sl_str schema_string;
+    struct sl_kv_list configuration;
+    struct sl_kv_list settings;
+};
+
+static struct saved save(const silt_txn *txn)
 {
-    struct sl_kv *items = sl_arena_alloc_array(arena, list->n + 1, sizeof(*items));
-    if (items == NULL) {
-        return sl_fail_nomem(err);
+    return (struct saved){silt_schema_ref(txn->schema), silt_schema_ref(txn->physical), txn->metadata.schema_string,
+                          txn->metadata.configuration, txn->settings};
+}
+
+/* Ends a change: keeps it, or takes it back when it failed. */
+static silt_status settle(silt_txn *txn, struct saved *saved, silt_status status)
+{
+    if (status == SILT_OK) {
+        silt_schema_unref(saved->schema);
+        silt_schema_unref(saved->physical);
+        txn->writer.ready = false;
+        return SILT_OK;
     }
-    size_t n = 0;
-    *found = false;
-    for (size_t i = 0; i < list->n; i++) {
-        const bool same = sl_str_eq(list->items[i].key, pair.key);
-        *found = *found || same;
-        if (!same) {
-            items[n++] = list->items[i];
-        } else if (pair.value.ptr != NULL) {
-            items[n++] = pair;
-        }
-    }
-    if (!*found && pair.value.ptr != NULL) {
-        items[n++] = pair;
-    }
-    *out = (struct sl_kv_list){items, n};
-    return SILT_OK;
+    silt_schema_unref(txn->schema);
+    silt_schema_unref(txn->physical);
+    txn->schema = saved->schema;
+    txn->physical = saved->physical;
+    txn->metadata.schema_string = saved->schema_string;
+    txn->metadata.configuration = saved->configuration;
+    txn->settings = saved->settings;
+    return status;
 }
 
 static silt_status set_protocol_setting(silt_txn *txn, struct sl_kv pair, silt_error *err)
@@ -54,14 +62,36 @@ static silt_status set_protocol_setting(silt_txn *txn, struct sl_kv pair, silt_e
         return sl_fail(err, SILT_EINVALID, NULL, "%.*s is a setting of the protocol and cannot be unset",
                        SL_FMT(pair.key));
     }
-    const struct sl_kv_list before = txn->settings;
-    bool found = false;
-    SL_TRY(with_key(&txn->arena, &before, pair, &txn->settings, &found, err));
-    const silt_status status = sl_txn_plan_protocol(txn, err);
-    if (status != SILT_OK) {
-        txn->settings = before;
+    struct saved saved = save(txn);
+    silt_status status = sl_txn_with_key(&txn->arena, &saved.settings, pair, &txn->settings, NULL, err);
+    if (status == SILT_OK) {
+        status = sl_txn_plan_protocol(txn, err);
     }
-    return status;
+    return settle(txn, &saved, status);
+}
+
+/* Properties by which names and ids of columns are given. */
+static bool shapes_schema(struct sl_str key)
+{
+    return sl_str_eq_c(key, "delta.columnMapping.mode") || sl_str_starts_with(key, SL_STR("delta.enableIcebergCompat"));
+}
+
+static silt_status change_property(silt_txn *txn, struct sl_kv pair, silt_error *err)
+{
+    const struct sl_kv_list before = txn->metadata.configuration;
+    struct sl_kv_list after;
+    bool found = false;
+    SL_TRY(sl_txn_with_key(&txn->arena, &before, pair, &after, &found, err));
+    if (pair.value.ptr == NULL && !found) {
+        return sl_fail(err, SILT_ENOTFOUND, "DELTA_UNSET_NON_EXISTENT_PROPERTY", "table property %.*s is not set",
+                       SL_FMT(pair.key));
+    }
+    if (shapes_schema(pair.key)) {
+        SL_TRY(sl_txn_take_schema(txn, txn->schema, &after, err));
+    } else {
+        txn->metadata.configuration = after;
+    }
+    return sl_txn_plan_protocol(txn, err);
 }
 
 silt_status silt_txn_set_property(silt_txn *txn, const char *key, const char *value, silt_error *err)
@@ -83,21 +113,11 @@ silt_status silt_txn_set_property(silt_txn *txn, const char *key, const char *va
     if (sl_property_is_protocol(pair.key)) {
         return set_protocol_setting(txn, pair, err);
     }
-    const struct sl_kv_list before = txn->metadata.configuration;
-    bool found = false;
-    SL_TRY(with_key(&txn->arena, &before, pair, &txn->metadata.configuration, &found, err));
-    silt_status status = SILT_OK;
-    if (value == NULL && !found) {
-        status = sl_fail(err, SILT_ENOTFOUND, "DELTA_UNSET_NON_EXISTENT_PROPERTY", "table property %s is not set", key);
-    } else {
-        status = sl_txn_plan_protocol(txn, err);
-    }
-    if (status != SILT_OK) {
-        txn->metadata.configuration = before;
-        return status;
-    }
+    struct saved saved = save(txn);
+    const silt_schema *schema_before = saved.schema;
+    SL_TRY(settle(txn, &saved, change_property(txn, pair, err)));
     txn->metadata_changed = true;
-    txn->writer.ready = false;
+    txn->schema_changed = txn->schema_changed || txn->schema != schema_before;
     return SILT_OK;
 }
 
@@ -110,24 +130,17 @@ silt_status silt_txn_set_schema(silt_txn *txn, const silt_schema *schema, silt_e
     if (txn->adds.len > 0) {
         return sl_fail(err, SILT_EINVALID, NULL, "the schema must be set before files are added to the transaction");
     }
-    SL_TRY(sl_schema_validate(schema, err));
     SL_TRY(sl_schema_validate_partitioning(schema, txn->metadata.partition_columns.items,
                                            txn->metadata.partition_columns.n, err));
-    silt_schema *before = txn->schema;
-    const struct sl_str text_before = txn->metadata.schema_string;
-    txn->schema = silt_schema_ref(schema);
-    txn->metadata.schema_string = sl_str_from(silt_schema_json(schema));
-    const silt_status status = sl_txn_plan_protocol(txn, err);
-    if (status != SILT_OK) {
-        silt_schema_unref(txn->schema);
-        txn->schema = before;
-        txn->metadata.schema_string = text_before;
-        return status;
+    struct saved saved = save(txn);
+    const struct sl_kv_list configuration = txn->metadata.configuration;
+    silt_status status = sl_txn_take_schema(txn, schema, &configuration, err);
+    if (status == SILT_OK) {
+        status = sl_txn_plan_protocol(txn, err);
     }
-    silt_schema_unref(before);
+    SL_TRY(settle(txn, &saved, status));
     txn->metadata_changed = true;
     txn->schema_changed = true;
-    txn->writer.ready = false;
     return SILT_OK;
 }
 

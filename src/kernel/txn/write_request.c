@@ -14,35 +14,36 @@
 #include "kernel/txn/txn_write.h"
 #include "schema/type.h"
 
-static bool is_partition_column(const silt_txn *txn, struct sl_str name)
+/* More letters than this make no better names. */
+#define MAX_PREFIX_FOLDER 32
+
+static silt_status project(const silt_schema *schema, const size_t *columns, size_t n, silt_schema **out,
+                           silt_error *err)
 {
-    for (size_t i = 0; i < txn->metadata.partition_columns.n; i++) {
-        if (sl_str_eq_nocase(txn->metadata.partition_columns.items[i], name)) {
-            return true;
-        }
-    }
-    return false;
+    silt_schema_unref(*out);
+    *out = NULL;
+    return sl_schema_project(schema, columns, n, out, err);
 }
 
-static silt_status make_data_schema(silt_txn *txn, silt_error *err)
+/* The columns that files hold, in physical and logical names. */
+static silt_status make_data_schema(silt_txn *txn, const bool *is_partition, silt_error *err)
 {
-    const struct silt_type *root = &txn->schema->root;
-    size_t *columns = sl_arena_alloc_array(&txn->arena, root->n_fields + 1, sizeof(*columns));
+    const size_t n_fields = txn->schema->root.n_fields;
+    size_t *columns = sl_arena_alloc_array(&txn->arena, n_fields + 1, sizeof(*columns));
     if (columns == NULL) {
         return sl_fail_nomem(err);
     }
     size_t n = 0;
-    for (size_t i = 0; i < root->n_fields; i++) {
-        if (!is_partition_column(txn, root->fields[i].name)) {
+    for (size_t i = 0; i < n_fields; i++) {
+        if (!is_partition[i]) {
             columns[n++] = i;
         }
     }
-    silt_schema_unref(txn->writer.data_schema);
-    txn->writer.data_schema = NULL;
-    return sl_schema_project(txn->schema, columns, n, &txn->writer.data_schema, err);
+    SL_TRY(project(txn->physical, columns, n, &txn->writer.data_schema, err));
+    return project(txn->schema, columns, n, &txn->writer.data_names, err);
 }
 
-static silt_status name_partition_columns(silt_txn *txn, silt_error *err)
+static silt_status name_partition_columns(silt_txn *txn, bool *is_partition, silt_error *err)
 {
     const struct sl_str_list *columns = &txn->metadata.partition_columns;
     const char **names = sl_arena_alloc_array(&txn->arena, columns->n + 1, sizeof(*names));
@@ -50,15 +51,26 @@ static silt_status name_partition_columns(silt_txn *txn, silt_error *err)
         return sl_fail_nomem(err);
     }
     for (size_t i = 0; i < columns->n; i++) {
-        const struct silt_field *field = sl_type_find(&txn->schema->root, columns->items[i], NULL);
-        if (field == NULL) {
+        size_t index = 0;
+        if (sl_type_find(&txn->schema->root, columns->items[i], &index) == NULL) {
             return sl_fail(err, SILT_ECORRUPT, "DELTA_PARTITION_COLUMN_NOT_FOUND",
                            "partition column %.*s is not in the table's schema", SL_FMT(columns->items[i]));
         }
-        names[i] = field->name.ptr;
+        names[i] = txn->physical->root.fields[index].name.ptr;
+        is_partition[index] = true;
     }
     txn->writer.partition_columns = names;
     return SILT_OK;
+}
+
+static silt_status find_columns(silt_txn *txn, silt_error *err)
+{
+    bool *is_partition = sl_arena_alloc_array(&txn->arena, txn->schema->root.n_fields + 1, sizeof(*is_partition));
+    if (is_partition == NULL) {
+        return sl_fail_nomem(err);
+    }
+    SL_TRY(name_partition_columns(txn, is_partition, err));
+    return make_data_schema(txn, is_partition, err);
 }
 
 static void select_clustering_column(const silt_txn *txn, const sl_json *column)
@@ -76,7 +88,7 @@ static void select_clustering_column(const silt_txn *txn, const sl_json *column)
     sl_stats_columns_select(txn->writer.data_schema, path, n, txn->writer.selected);
 }
 
-/* PROTOCOL: Clustered Table: writers collect statistics for all clustering columns, wherever they stand in the schema. */
+/* PROTOCOL: Clustered Table: the domain has physical names, and writers collect statistics for all clustering columns, wherever they stand in the schema. */
 static silt_status select_clustering_columns(silt_txn *txn, silt_error *err)
 {
     const char *domain = txn->snapshot != NULL ? silt_snapshot_domain(txn->snapshot, "delta.clustering") : NULL;
@@ -95,16 +107,39 @@ static silt_status select_clustering_columns(silt_txn *txn, silt_error *err)
     return SILT_OK;
 }
 
+/*
+ * As Delta Spark: files of a table with column mapping lie in folders of random names, since folders that are named after columns
+ * would tell what the columns were called once.
+ */
+static size_t folder_length(const silt_txn *txn)
+{
+    const struct sl_kv_list *config = &txn->metadata.configuration;
+    if (txn->physical == txn->schema && !sl_property_bool(config, "delta.randomizeFilePrefixes")) {
+        return 0;
+    }
+    const int64_t length = sl_property_int(config, "delta.randomPrefixLength");
+    return length > MAX_PREFIX_FOLDER ? (size_t)MAX_PREFIX_FOLDER : (size_t)length;
+}
+
+/* Whoever reads the files without the log needs them: PROTOCOL: Iceberg Compatibility V1, V2; Materialize Partition Columns. */
+static bool keeps_partition_columns(const silt_txn *txn)
+{
+    const struct sl_kv_list *config = &txn->metadata.configuration;
+    return sl_protocol_has_feature(&txn->protocol, "materializePartitionColumns") ||
+           sl_property_bool(config, "delta.enableIcebergCompatV1") ||
+           sl_property_bool(config, "delta.enableIcebergCompatV2") ||
+           sl_property_bool(config, "delta.writePartitionColumnsToParquet");
+}
+
 static silt_status prepare_writer(silt_txn *txn, silt_error *err)
 {
     if (txn->writer.ready) {
         return SILT_OK;
     }
     const struct sl_kv_list *config = &txn->metadata.configuration;
-    SL_TRY(make_data_schema(txn, err));
-    SL_TRY(name_partition_columns(txn, err));
-    SL_TRY(sl_stats_columns(config, txn->writer.data_schema, &txn->arena, &txn->writer.selected,
-                            &txn->writer.n_selected, err));
+    SL_TRY(find_columns(txn, err));
+    SL_TRY(sl_stats_columns(config, txn->writer.data_names, &txn->arena, &txn->writer.selected, &txn->writer.n_selected,
+                            err));
     SL_TRY(select_clustering_columns(txn, err));
     const int64_t prefix = sl_property_int(config, "delta.dataSkippingStringPrefixLength");
     txn->writer.prefix_length = prefix > INT32_MAX ? (size_t)INT32_MAX : (size_t)prefix;
@@ -113,35 +148,42 @@ static silt_status prepare_writer(silt_txn *txn, silt_error *err)
         return sl_fail_nomem(err);
     }
     txn->writer.codec = sl_str_eq_c(codec, "uncompressed") ? "none" : codec.ptr;
+    txn->writer.prefix_folder = folder_length(txn);
+    txn->writer.keep_partition_columns = keeps_partition_columns(txn);
     txn->writer.target_file_size = sl_property_bytes(config, "delta.targetFileSize");
     txn->writer.ready = true;
     return SILT_OK;
 }
 
-/* True if every field on the path is NOT NULL, so that a null at the leaf can only be a violation. */
-static bool path_is_required(const silt_schema *schema, const silt_column_stats *stats)
+/* The leaf, in the name that users know, if every field on the path is NOT NULL: then a null there can only be a violation. */
+static const struct silt_field *find_required(const struct sl_txn_writer *writer, const silt_column_stats *stats)
 {
-    const struct silt_type *type = &schema->root;
+    const struct silt_type *type = &writer->data_schema->root;
+    const struct silt_type *names = &writer->data_names->root;
+    const struct silt_field *leaf = NULL;
     for (size_t level = 0; level < stats->path_len; level++) {
         size_t i = 0;
         while (i < type->n_fields && !sl_str_eq_c(type->fields[i].name, stats->path[level])) {
             i++;
         }
         if (i == type->n_fields || type->fields[i].nullable) {
-            return false;
+            return NULL;
         }
+        leaf = &names->fields[i];
         type = type->fields[i].type;
+        names = leaf->type;
     }
-    return true;
+    return leaf;
 }
 
 static silt_status check_counts(const silt_txn *txn, const silt_written_file *file, silt_error *err)
 {
     for (size_t i = 0; i < file->n_stats; i++) {
         const silt_column_stats *stats = &file->stats[i];
-        if (stats->null_count > 0 && stats->path_len > 0 && path_is_required(txn->writer.data_schema, stats)) {
+        const struct silt_field *required = stats->null_count > 0 ? find_required(&txn->writer, stats) : NULL;
+        if (required != NULL) {
             return sl_fail(err, SILT_ECONSTRAINT, "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
-                           "NOT NULL constraint violated for column: %s (%lld rows)", stats->path[stats->path_len - 1],
+                           "NOT NULL constraint violated for column: %.*s (%lld rows)", SL_FMT(required->name),
                            (long long)stats->null_count);
         }
     }
@@ -217,7 +259,10 @@ silt_status sl_txn_write_request(silt_txn *txn, silt_parquet_write *request, sil
     request->storage = txn->storage;
     request->dir = txn->root.ptr;
     request->path_prefix = "";
-    request->schema = txn->schema;
+    request->schema = txn->physical;
+    request->logical = txn->schema;
+    request->random_prefix_length = txn->writer.prefix_folder;
+    request->keep_partition_columns = txn->writer.keep_partition_columns;
     request->partition_columns = txn->writer.partition_columns;
     request->n_partition_columns = txn->metadata.partition_columns.n;
     request->codec = txn->writer.codec;
