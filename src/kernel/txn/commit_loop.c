@@ -3,8 +3,8 @@
  *
  *  - DONE: committed.
  *  - EXISTS: the version is read. It can still be ours, when an earlier request of ours landed and its answer was lost
- *    below us; the bytes tell, for they hold the transaction's id. Another's: every winner up to the end of the log is
- *    checked once, then the next version is tried.
+ *    below us; the bytes tell, for they hold the transaction's id, and until they were read it is as if there were no answer.
+ *    Another's: every winner up to the end of the log is checked once, then the next version is tried.
  *  - no answer: the version is read back. Ours: committed. Another's: as above. Absent: the request may still land, so the
  *    same bytes go to the same name again, and nothing else is done, until there is an answer or time is up: then
  *    the outcome is unknown.
@@ -37,7 +37,7 @@ struct run {
     struct sl_commit_end *end;
     struct sl_txn_facts facts;
     int64_t version;
-    bool open;             /* a request for this version got no answer */
+    bool open;             /* the version may be ours: a request got no answer, or one that was not read back yet */
     int64_t give_up_us;    /* monotonic; of the follow-up of an open request, 0 if none runs */
     uint32_t rounds;       /* of waiting, for the back-off */
     struct sl_arena arena; /* of the commit that was read last */
@@ -118,7 +118,7 @@ static silt_status finish_unknown(struct run *run, silt_error *err)
     run->end->outcome = SILT_COMMIT_UNKNOWN;
     run->end->version = run->version;
     const silt_status status = sl_fail(
-        err, SILT_EUNKNOWN, NULL, "the store gave no answer whether version %lld was written, and it is not there%s%s",
+        err, SILT_EUNKNOWN, NULL, "it could not be learned whether version %lld holds this transaction%s%s",
         (long long)run->version, run->last.message[0] != '\0' ? "; last: " : "", run->last.message);
     sl_error_version(err, run->version);
     sl_error_hint(err, "read the version's commitInfo to learn whether it holds this transaction, before trying again");
@@ -198,18 +198,11 @@ static silt_status resolve(struct run *run, bool *over, silt_error *err)
         run->rounds = 0;
         return judge_winners(run, &winner, over, err);
     }
-    if (answer == LOOK_BROKEN || (answer == LOOK_FAILED && !run->open)) {
+    if (answer == LOOK_BROKEN) {
         return finish_failed(run, status, err);
     }
     *over = !wait_for_answer(run);
-    if (!*over) {
-        return SILT_OK;
-    }
-    if (run->open) {
-        return finish_unknown(run, err);
-    }
-    return sl_fail(err, SILT_EIO, NULL, "version %lld is taken according to the store, but cannot be read",
-                   (long long)run->version);
+    return *over ? finish_unknown(run, err) : SILT_OK;
 }
 
 /* An attempt. *over: committed, or failed for good. */
@@ -235,7 +228,7 @@ static silt_status put_once(struct run *run, bool *over, silt_error *err)
     }
     run->last = found;
     if (status == SILT_OK) {
-        run->open = run->open || outcome == SILT_PUT_AMBIGUOUS;
+        run->open = true; /* also with EXISTS, until the version was read */
         return SILT_OK;
     }
     if (run->open) {
