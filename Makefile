@@ -6,7 +6,7 @@ DESTDIR ?=
 JOBS    ?= $(shell nproc)
 
 .DEFAULT_GOAL := all
-.PHONY: all product release debug demo test test-interop test-all bench asan tsan fuzz lint check format install \
+.PHONY: all product release debug demo test sim test-interop test-all bench asan tsan fuzz lint check format install \
         clean distclean help deps deps-lint
 
 all: product ## build the library and the program (build/release)
@@ -40,6 +40,11 @@ demo: product ## build, then show the main job on data made on the spot
 
 test: release ## build and run every test that needs no JVM and no server
 	@ctest --preset release --parallel 2 --no-tests=error
+
+sim: deps ## run the deterministic simulation; SIM_HISTORIES=n for more than 2000 histories
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --parallel $(JOBS) --target sim
+	@build/release/tests/sim/sim
 
 test-interop: product ## run the tests against other implementations
 	@SILT=$(CURDIR)/build/release/bin/silt tests/interop/run

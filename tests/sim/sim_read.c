@@ -1,0 +1,96 @@
+/*
+ * Readers: they open, refresh, travel in time, and keep what they saw for the checker.
+ */
+#include "sim.h"
+
+#include <string.h>
+
+bool sim_view_take(struct sim_actor *actor, silt_snapshot *snapshot)
+{
+    struct sim_world *world = actor->world;
+    const struct sim_range all = {.kind = SIM_RANGE_ALL};
+    struct sim_view view = {.actor = actor->index, .version = silt_snapshot_version(snapshot)};
+    if (!sim_actor_plan(actor, snapshot, &all, &view.files, &view.n_files)) {
+        return false;
+    }
+    int64_t n_files = 0;
+    int64_t bytes = 0;
+    silt_error err = SILT_ERROR_INIT;
+    const silt_status status = silt_snapshot_totals(snapshot, sim_actor_call(actor), &n_files, &bytes, &err);
+    if (status != SILT_OK) {
+        (void)sim_actor_excuse(actor, "counting files", status, &err);
+        return false;
+    }
+    if (n_files != (int64_t)view.n_files) {
+        sim_break(world, "a%d: version %lld has %lld files by its totals and %zu by its plan", actor->index,
+                  (long long)view.version, (long long)n_files, view.n_files);
+        return false;
+    }
+    for (int app = 0; app < SIM_APPS; app++) {
+        view.apps[app] = silt_snapshot_app_version(snapshot, sim_app_name(app));
+    }
+    view.counter = sim_snapshot_counter(snapshot);
+    view.columns = (int64_t)silt_schema_field_count(silt_snapshot_schema(snapshot));
+    *(struct sim_view *)sim_list_push(world, &world->views, sizeof(view)) = view;
+    return true;
+}
+
+void sim_do_read(struct sim_actor *actor)
+{
+    if (sim_actor_refresh(actor)) {
+        (void)sim_view_take(actor, actor->snapshot);
+    }
+}
+
+void sim_do_travel(struct sim_actor *actor)
+{
+    struct sim_world *world = actor->world;
+    const int64_t version = sim_below(world, world->acked + 1);
+    silt_snapshot *snapshot = NULL;
+    silt_error err = SILT_ERROR_INIT;
+    const silt_status status = silt_table_snapshot_at_version(actor->table, sim_actor_call(actor), version, &snapshot,
+                                                              &err);
+    if (status != SILT_OK) {
+        (void)sim_actor_excuse(actor, "time travel", status, &err);
+        return;
+    }
+    sim_trace(actor, "travelled to version %lld", (long long)version);
+    if (silt_snapshot_version(snapshot) != version) {
+        sim_break(world, "a%d asked for version %lld and got %lld", actor->index, (long long)version,
+                  (long long)silt_snapshot_version(snapshot));
+    } else {
+        (void)sim_view_take(actor, snapshot);
+    }
+    silt_snapshot_unref(snapshot);
+}
+
+struct history {
+    struct sim_actor *actor;
+    int64_t next; /* version that must come; -1: any */
+};
+
+static bool take_entry(void *ctx, const silt_history_entry *entry)
+{
+    struct history *history = ctx;
+    struct sim_world *world = history->actor->world;
+    if (history->next >= 0 && entry->version != history->next) {
+        sim_break(world, "the history has version %lld where %lld is expected", (long long)entry->version,
+                  (long long)history->next);
+        return false;
+    }
+    history->next = entry->version - 1;
+    return true;
+}
+
+void sim_do_history(struct sim_actor *actor)
+{
+    const int64_t acked = actor->world->acked;
+    struct history history = {actor, -1};
+    silt_error err = SILT_ERROR_INIT;
+    const silt_status status = silt_table_history(actor->table, sim_actor_call(actor), 0, take_entry, &history, &err);
+    if (status != SILT_OK) {
+        (void)sim_actor_excuse(actor, "history", status, &err);
+    } else if (history.next != -1 || acked < 0) {
+        sim_break(actor->world, "the history ends above version %lld", (long long)history.next);
+    }
+}

@@ -1,0 +1,451 @@
+/*
+ * The store of the simulation, as bad as the contract of a log store allows (silt/storage.h): requests fail before or after they
+ * took effect, answers get lost, requests are sent twice or land long after everybody gave up on them, listings come page by
+ * page while others write. It keeps every commit that ever landed, and notices at once when a version changes its bytes.
+ */
+#include "sim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LATEST_US INT64_C(100000000) /* until a late request lands */
+
+enum request_kind {
+    REQUEST_PUT,
+    REQUEST_PUT_IF_ABSENT,
+    REQUEST_REMOVE
+};
+
+struct request {
+    enum request_kind kind;
+    int actor;
+    const char *path;
+    const char *data;
+    size_t len;
+    int64_t due_us;
+    bool done;
+};
+
+/* What becomes of a request that changes something. */
+enum fate {
+    FATE_GOOD,
+    FATE_REFUSED, /* certainly without effect */
+    FATE_LANDED,  /* took effect, no answer */
+    FATE_LOST,    /* without effect, no answer */
+    FATE_LATE,    /* no answer, takes effect later */
+    FATE_TWICE,   /* sent twice; the answer is that of the second */
+    FATE_ECHO,    /* answered, and arrives again later */
+    FATE_COUNT
+};
+
+static const char *const fate_names[] = {"", " REFUSED", " LANDED-NO-ANSWER", " LOST", " LATE", " TWICE", " ECHO"};
+
+/* ---- objects ---- */
+
+static size_t lower_bound(const struct sim_store *store, const char *path)
+{
+    size_t begin = 0;
+    size_t end = store->objects.n;
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+        if (strcmp(SIM_AT(&store->objects, struct sim_object, middle)->path, path) < 0) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return begin;
+}
+
+static struct sim_object *find(const struct sim_store *store, const char *path)
+{
+    const size_t index = lower_bound(store, path);
+    if (index == store->objects.n) {
+        return NULL;
+    }
+    struct sim_object *object = SIM_AT(&store->objects, struct sim_object, index);
+    return strcmp(object->path, path) == 0 ? object : NULL;
+}
+
+const struct sim_object *sim_store_find(const struct sim_world *world, const char *path)
+{
+    return find(&world->store, path);
+}
+
+/* The version of a commit's path, -1 for another file. */
+static int64_t commit_version(const char *path)
+{
+    const size_t log = strlen(SIM_LOG);
+    if (strncmp(path, SIM_LOG, log) != 0 || strlen(path) != log + 25 || strcmp(path + log + 20, ".json") != 0) {
+        return -1;
+    }
+    return strtoll(path + log, NULL, 10);
+}
+
+/* The rules of versions, at the moment at which a commit becomes visible. */
+static void judge_commit(struct sim_world *world, int actor, const char *path, const char *data, size_t len)
+{
+    struct sim_store *store = &world->store;
+    const int64_t version = commit_version(path);
+    if (version < 0) {
+        return;
+    }
+    if (version >= SIM_MAX_VERSIONS || version > store->n_commits) {
+        sim_break(world, "version %lld landed, but version %lld is missing", (long long)version,
+                  (long long)store->n_commits);
+        return;
+    }
+    struct sim_commit *commit = &store->commits[version];
+    if (commit->data == NULL) {
+        *commit = (struct sim_commit){data, len, actor};
+        store->n_commits = version + 1;
+    } else if (commit->len != len || memcmp(commit->data, data, len) != 0) {
+        sim_break(world, "version %lld has two owners: a%d had it, a%d replaced it", (long long)version, commit->actor,
+                  actor);
+    }
+}
+
+static void set_object(struct sim_world *world, const struct request *request)
+{
+    struct sim_store *store = &world->store;
+    judge_commit(world, request->actor, request->path, request->data, request->len);
+    struct sim_object *object = find(store, request->path);
+    if (object == NULL) {
+        const size_t index = lower_bound(store, request->path);
+        (void)sim_list_push(world, &store->objects, sizeof(*object));
+        object = SIM_AT(&store->objects, struct sim_object, index);
+        memmove(object + 1, object, (store->objects.n - 1 - index) * sizeof(*object));
+    }
+    *object = (struct sim_object){request->path, request->data, request->len,
+                                  INT64_C(1767225600000) + world->now_us / 1000};
+}
+
+/* Takes effect. False: the name was taken. */
+static bool land(struct sim_world *world, const struct request *request)
+{
+    struct sim_store *store = &world->store;
+    sim_note(world, (uint64_t)request->kind * 31 + request->len);
+    if (request->kind == REQUEST_REMOVE) {
+        const size_t index = lower_bound(store, request->path);
+        struct sim_object *object = find(store, request->path);
+        if (object != NULL) {
+            memmove(object, object + 1, (store->objects.n - 1 - index) * sizeof(*object));
+            store->objects.n--;
+        }
+        return true;
+    }
+    if (request->kind == REQUEST_PUT_IF_ABSENT && world->bug != SIM_BUG_OVERWRITE &&
+        find(store, request->path) != NULL) {
+        return false;
+    }
+    set_object(world, request);
+    return true;
+}
+
+void sim_store_land(struct sim_world *world, bool all)
+{
+    for (size_t i = 0; i < world->store.pending.n; i++) {
+        struct request *request = SIM_AT(&world->store.pending, struct request, i);
+        if (!request->done && (all || request->due_us <= world->now_us)) {
+            request->done = true;
+            const bool landed = land(world, request);
+            sim_trace(&world->actors[request->actor], "    a late request for %s %s", request->path + strlen(SIM_ROOT),
+                      landed ? "lands" : "is refused: the name is taken");
+        }
+    }
+}
+
+/* ---- fates ---- */
+
+static enum fate draw(struct sim_actor *actor, enum request_kind kind)
+{
+    struct sim_world *world = actor->world;
+    if (actor->fiber == NULL || !sim_chance(world, world->knobs.fault)) {
+        return FATE_GOOD;
+    }
+    const enum fate fate = (enum fate)(1 + sim_below(world, FATE_COUNT - 1));
+    return kind != REQUEST_PUT_IF_ABSENT && fate == FATE_TWICE ? FATE_LANDED : fate;
+}
+
+/* Puts the request off; it will land whatever becomes of its sender. */
+static void put_off(struct sim_actor *actor, const struct request *request)
+{
+    struct sim_world *world = actor->world;
+    struct request *copy = sim_list_push(world, &world->store.pending, sizeof(*copy));
+    *copy = *request;
+    const bool soon = sim_chance(world, 500000);
+    copy->due_us = world->now_us + sim_below(world, soon ? 50000 : LATEST_US);
+}
+
+static silt_status refuse(silt_error *err, silt_status status, const char *message)
+{
+    err->status = status;
+    (void)snprintf(err->code_name, sizeof(err->code_name), "SIM_STORE");
+    (void)snprintf(err->message, sizeof(err->message), "%s", message);
+    return status;
+}
+
+static struct request make_request(struct sim_actor *actor, enum request_kind kind, const char *path, const void *data,
+                                   size_t len)
+{
+    struct request request = {.kind = kind, .actor = actor->index, .len = len};
+    request.path = sim_keep_text(actor->world, path);
+    char *copy = sim_keep(actor->world, len + 1);
+    if (len > 0) {
+        memcpy(copy, data, len);
+    }
+    request.data = copy;
+    return request;
+}
+
+static const char *tail(const char *path)
+{
+    return strncmp(path, SIM_ROOT, strlen(SIM_ROOT)) == 0 ? path + strlen(SIM_ROOT) : path;
+}
+
+/* Sends it. *landed: the answer that the store gave to the effect; the return value says whether there is an answer. */
+static enum fate send(struct sim_actor *actor, const struct request *request, bool *landed)
+{
+    const enum fate fate = draw(actor, request->kind);
+    *landed = false;
+    switch (fate) {
+    case FATE_REFUSED:
+    case FATE_LOST: break;
+    case FATE_LATE: put_off(actor, request); break;
+    case FATE_TWICE:
+        (void)land(actor->world, request);
+        *landed = land(actor->world, request);
+        break;
+    case FATE_ECHO:
+        *landed = land(actor->world, request);
+        put_off(actor, request);
+        break;
+    case FATE_GOOD:
+    case FATE_LANDED:
+    case FATE_COUNT: *landed = land(actor->world, request); break;
+    }
+    sim_note(actor->world, (uint64_t)fate * 8 + (uint64_t)actor->index);
+    return fate;
+}
+
+static silt_put_outcome unanswered(const struct sim_actor *actor, silt_status *status, silt_error *err)
+{
+    switch (actor->world->bug) {
+    case SIM_BUG_GUESS_DONE: return SILT_PUT_DONE;
+    case SIM_BUG_GUESS_EXISTS: return SILT_PUT_EXISTS;
+    case SIM_BUG_GUESS_FAILED: *status = refuse(err, SILT_EIO, "the answer was lost"); return SILT_PUT_AMBIGUOUS;
+    default: return SILT_PUT_AMBIGUOUS;
+    }
+}
+
+/* ---- slots ---- */
+
+static void close_store(void *impl)
+{
+    (void)impl; /* the world's */
+}
+
+static silt_status put_if_absent(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                                 silt_put_outcome *outcome, silt_error *err)
+{
+    struct sim_actor *actor = impl;
+    (void)call; /* an answer comes at once, or never */
+    const struct request request = make_request(actor, REQUEST_PUT_IF_ABSENT, path, data, data_len);
+    sim_point(actor);
+    bool landed = false;
+    const enum fate fate = send(actor, &request, &landed);
+    sim_trace(actor, "put %s%s%s", tail(path), fate_names[fate],
+              landed                                   ? ""
+              : fate == FATE_GOOD || fate == FATE_ECHO ? " (taken)"
+                                                       : " -");
+    sim_point(actor);
+    silt_status status = SILT_OK;
+    switch (fate) {
+    case FATE_GOOD:
+    case FATE_TWICE:
+    case FATE_ECHO: *outcome = landed ? SILT_PUT_DONE : SILT_PUT_EXISTS; break;
+    case FATE_REFUSED: return refuse(err, SILT_EIO, "the store refused");
+    case FATE_LANDED:
+    case FATE_LOST:
+    case FATE_LATE:
+    case FATE_COUNT: *outcome = unanswered(actor, &status, err); break;
+    }
+    return status;
+}
+
+static silt_status change(struct sim_actor *actor, enum request_kind kind, const char *path, const void *data,
+                          size_t len, silt_error *err)
+{
+    const struct request request = make_request(actor, kind, path, data, len);
+    sim_point(actor);
+    bool landed = false;
+    const enum fate fate = send(actor, &request, &landed);
+    sim_trace(actor, "%s %s%s", kind == REQUEST_PUT ? "replace" : "remove", tail(path), fate_names[fate]);
+    sim_point(actor);
+    return fate == FATE_GOOD || fate == FATE_ECHO ? SILT_OK : refuse(err, SILT_EIO, "the store did not answer");
+}
+
+static silt_status put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                       silt_error *err)
+{
+    (void)call; /* as above */
+    return change(impl, REQUEST_PUT, path, data, data_len, err);
+}
+
+static silt_status remove_object(void *impl, const silt_call *call, const char *path, silt_error *err)
+{
+    (void)call; /* as above */
+    return change(impl, REQUEST_REMOVE, path, NULL, 0, err);
+}
+
+/* Before a call that only reads: a point, and perhaps a failure. */
+static silt_status approach(struct sim_actor *actor, const char *what, const char *path, silt_error *err)
+{
+    sim_point(actor);
+    const bool fails = actor->fiber != NULL && sim_chance(actor->world, actor->world->knobs.read_fault);
+    sim_trace(actor, "%s %s%s", what, tail(path), fails ? " FAILS" : "");
+    return fails ? refuse(err, SILT_EIO, "the store did not answer") : SILT_OK;
+}
+
+static silt_status read_object(struct sim_actor *actor, silt_read_request *request, silt_error *err)
+{
+    const silt_status status = approach(actor, "read", request->path, err);
+    if (status != SILT_OK) {
+        return status;
+    }
+    const struct sim_object *object = find(&actor->world->store, request->path);
+    if (object == NULL) {
+        return refuse(err, SILT_ENOTFOUND, "there is no file of this name");
+    }
+    const int64_t size = (int64_t)object->len;
+    const int64_t begin = request->offset >= 0       ? request->offset
+                          : request->offset <= -size ? 0
+                                                     : size + request->offset;
+    const int64_t rest = begin < size ? size - begin : 0;
+    const int64_t length = request->length >= 0 && request->length < rest ? request->length : rest;
+    request->file_size = size;
+    if (length > 0) {
+        request->data = actor->env.allocator.alloc(actor, (size_t)length);
+        memcpy(request->data, object->data + begin, (size_t)length);
+        request->data_len = (size_t)length;
+    }
+    return SILT_OK;
+}
+
+static silt_status read_many(void *impl, const silt_call *call, silt_read_request *requests, size_t n,
+                             void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err)
+{
+    struct sim_actor *actor = impl;
+    (void)call; /* as above */
+    /* In any order: sometimes from the end. */
+    const bool backwards = actor->fiber != NULL && n > 1 && sim_chance(actor->world, 300000);
+    for (size_t i = 0; i < n; i++) {
+        silt_read_request *request = &requests[backwards ? n - 1 - i : i];
+        request->status = read_object(actor, request, err);
+        sim_point(actor);
+        on_done(ctx, request);
+    }
+    return SILT_OK;
+}
+
+static silt_status stat_object(void *impl, const silt_call *call, const char *path, int64_t *size_bytes,
+                               int64_t *modified_ms, silt_error *err)
+{
+    struct sim_actor *actor = impl;
+    (void)call; /* as above */
+    const silt_status status = approach(actor, "stat", path, err);
+    if (status != SILT_OK) {
+        return status;
+    }
+    const struct sim_object *object = find(&actor->world->store, path);
+    if (object == NULL) {
+        return refuse(err, SILT_ENOTFOUND, "there is no file of this name");
+    }
+    *size_bytes = (int64_t)object->len;
+    *modified_ms = object->modified_ms;
+    return SILT_OK;
+}
+
+/* One listing on its way. */
+struct listing {
+    char prefix[256];
+    char from[512]; /* next path wanted; the one that was seen last with a byte more */
+    bool recursive;
+    bool any;
+};
+
+static bool hides(const struct sim_actor *actor, const char *path)
+{
+    const struct sim_world *world = actor->world;
+    return world->bug == SIM_BUG_STALE_LIST && actor->fiber != NULL &&
+           commit_version(path) == world->store.n_commits - 1 && world->steps % 4 == 0;
+}
+
+/* Up to `most` entries as the store has them at this moment; names are kept. Returns how many. */
+static size_t take_page(struct sim_actor *actor, struct listing *listing, silt_file_entry *page, size_t most)
+{
+    const struct sim_store *store = &actor->world->store;
+    const size_t prefix = strlen(listing->prefix);
+    size_t n = 0;
+    size_t index = lower_bound(store, listing->from);
+    for (; n < most && index < store->objects.n; index++) {
+        const struct sim_object *object = SIM_AT(&store->objects, struct sim_object, index);
+        if (strncmp(object->path, listing->prefix, prefix) != 0) {
+            break;
+        }
+        const char *name = object->path + prefix;
+        listing->any = true;
+        (void)snprintf(listing->from, sizeof(listing->from), "%s\x01", object->path);
+        if ((listing->recursive || strchr(name, '/') == NULL) && !hides(actor, object->path)) {
+            page[n++] = (silt_file_entry){name, strlen(name), (int64_t)object->len, object->modified_ms};
+        }
+    }
+    return n;
+}
+
+static silt_status list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
+                        bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err)
+{
+    struct sim_actor *actor = impl;
+    struct sim_world *world = actor->world;
+    (void)call; /* as above */
+    const silt_status status = approach(actor, "list", dir, err);
+    if (status != SILT_OK) {
+        return status;
+    }
+    struct listing listing = {.recursive = options->recursive};
+    (void)snprintf(listing.prefix, sizeof(listing.prefix), "%s/", dir);
+    listing.any =
+        lower_bound(&world->store, listing.prefix) < world->store.objects.n &&
+        strncmp(SIM_AT(&world->store.objects, struct sim_object, lower_bound(&world->store, listing.prefix))->path,
+                listing.prefix, strlen(listing.prefix)) == 0;
+    (void)snprintf(listing.from, sizeof(listing.from), "%s%s", listing.prefix,
+                   options->start_from != NULL ? options->start_from : "");
+    silt_file_entry page[64];
+    for (;;) {
+        const size_t most = actor->fiber != NULL && sim_chance(world, 300000) ? (size_t)(1 + sim_below(world, 4)) : 64;
+        const size_t n = take_page(actor, &listing, page, most);
+        sim_point(actor);
+        for (size_t i = 0; i < n; i++) {
+            if (!on_entry(ctx, &page[i])) {
+                return SILT_OK;
+            }
+        }
+        if (n < most) {
+            return listing.any ? SILT_OK : refuse(err, SILT_ENOTFOUND, "there is no such folder");
+        }
+    }
+}
+
+const silt_storage_vtable sim_storage = {
+    .size = sizeof(silt_storage_vtable),
+    .abi_version = SILT_ABI_VERSION,
+    .name = "sim",
+    .close = close_store,
+    .read_many = read_many,
+    .list = list,
+    .put_if_absent = put_if_absent,
+    .put = put,
+    .stat = stat_object,
+    .remove = remove_object,
+};
