@@ -232,7 +232,6 @@ static silt_put_outcome unanswered(const struct sim_actor *actor, silt_status *s
 {
     switch (actor->world->bug) {
     case SIM_BUG_GUESS_DONE: return SILT_PUT_DONE;
-    case SIM_BUG_GUESS_EXISTS: return SILT_PUT_EXISTS;
     case SIM_BUG_GUESS_FAILED: *status = refuse(err, SILT_EIO, "the answer was lost"); return SILT_PUT_AMBIGUOUS;
     default: return SILT_PUT_AMBIGUOUS;
     }
