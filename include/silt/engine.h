@@ -40,6 +40,11 @@ typedef struct silt_parquet_file {
     int64_t size_bytes;     /* -1 if not known */
 } silt_parquet_file;
 
+/* Rows [begin, end) of a file. */
+typedef struct silt_row_range {
+    int64_t begin, end;
+} silt_row_range;
+
 /*
  * What to read. The stream's batches never mix files. Columns come in the order of `schema`, of exactly its types
  * (narrower physical types are widened, what cannot be widened is SILT_ESCHEMA), matched by name (case-sensitive) or,
@@ -73,7 +78,37 @@ typedef struct silt_parquet_read {
      * read members by themselves.
      */
     bool lax_structs;
+    /*
+     * With one file: ranges of rows that are wanted, ascending and apart; all others may be left out. Rows are told apart as above. n 0:
+     * every row is wanted.
+     */
+    const silt_row_range *ranges;
+    size_t n_ranges;
 } silt_parquet_read;
+
+/* A leaf column of a file: exact names from the top to the leaf, struct steps only. */
+typedef struct silt_parquet_leaf {
+    const char *const *path;
+    size_t path_len;
+} silt_parquet_leaf;
+
+/* What a file's footer says of a leaf in one row group. */
+typedef struct silt_leaf_bounds {
+    int64_t n_null;      /* rows in which the leaf, or a struct above it, is null; -1: not said */
+    bool has_bounds;     /* all below counts; false: not said, or of a type that is not told here */
+    silt_type_kind kind; /* as stored: byte to long, date, timestamp, timestamp_ntz */
+    int64_t least, most; /* no value lies outside; days or microseconds since 1970 */
+} silt_leaf_bounds;
+
+typedef struct silt_parquet_groups {
+    uint32_t size;
+    const silt_parquet_file *file;
+    const silt_parquet_leaf *leaves; /* a leaf that the file lacks has no bounds and n_null -1 */
+    size_t n_leaves;
+    /* Told of every row group in the order of the file; bounds: one a leaf, borrowed. Failing ends the call with that status. */
+    silt_status (*visit)(void *ctx, silt_row_range rows, const silt_leaf_bounds *bounds, silt_error *err);
+    void *ctx;
+} silt_parquet_groups;
 
 /* Statistics of one leaf column of a written file. */
 typedef struct silt_column_stats {
@@ -204,6 +239,11 @@ typedef struct silt_parquet_handler_vtable {
     /* Optional. Runs a whole scan, filter included. NULL: the kernel builds it from `read` and expressions. */
     silt_status (*scan)(void *impl, const silt_call *call, const silt_scan_plan *plan, struct ArrowArrayStream *out,
                         silt_error *err);
+    /*
+     * Optional. Tells of the row groups of a file what its footer says, so that whole groups need not be read. It is of use only where that
+     * is much cheaper than reading the file: a handler may tell of none (NULL is the same). SILT_ECORRUPT for no Parquet file.
+     */
+    silt_status (*groups)(void *impl, const silt_call *call, const silt_parquet_groups *request, silt_error *err);
 } silt_parquet_handler_vtable;
 
 typedef struct silt_parquet_handler {

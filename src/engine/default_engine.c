@@ -114,6 +114,13 @@ static silt_status lazy_scan(void *impl, const silt_call *call, const silt_scan_
     return plane.vtable->parquet->scan(plane.dp, call, plan, out, err);
 }
 
+static silt_status lazy_groups(void *impl, const silt_call *call, const silt_parquet_groups *request, silt_error *err)
+{
+    struct sl_dataplane_ref plane;
+    SL_TRY(need_plane(impl, &plane, err));
+    return plane.vtable->parquet->groups(plane.dp, call, request, err);
+}
+
 static silt_status lazy_filter(void *impl, const silt_call *call, struct ArrowArrayStream *in,
                                const silt_expr *predicate, struct ArrowArrayStream *out, silt_error *err)
 {
@@ -134,6 +141,7 @@ static const silt_parquet_handler_vtable LAZY_PARQUET = {
     .read = lazy_read,
     .write = lazy_write,
     .scan = lazy_scan,
+    .groups = lazy_groups,
 };
 
 static const silt_expression_handler_vtable LAZY_EXPRESSION = {

@@ -341,6 +341,9 @@ silt_status sl_duck_scan(void *impl, const silt_call *call, const silt_scan_plan
 silt_status sl_duck_read(void *impl, const silt_call *call, const silt_parquet_read *request,
                          struct ArrowArrayStream *out, silt_error *err);
 
+/* ---- duck_groups.c: what footers say of row groups: parquet->groups ---- */
+silt_status sl_duck_groups(void *impl, const silt_call *call, const silt_parquet_groups *request, silt_error *err);
+
 /* ---- duck_sparse.c: few rows of a large file ---- */
 
 /* Rows in which one of these members ("column.member") is not null; at most 64. */
@@ -361,6 +364,8 @@ silt_status sl_duck_put_sparse(struct sl_dataplane *dp, const silt_call *call, c
  * Appends a condition on file_row_number that holds for these rows, ascending and each once, and for few others that lie between them.
  */
 void sl_duck_put_picked(struct sl_buf *sql, const int64_t *rows, size_t n);
+/* The same for ranges of rows, ascending; n is not 0. */
+void sl_duck_put_row_ranges(struct sl_buf *sql, const silt_row_range *ranges, size_t n);
 
 /* ---- duck_rows.c: an Arrow stream as a table ---- */
 

@@ -20,6 +20,7 @@ static const silt_parquet_handler_vtable PARQUET = {
     .read = sl_duck_read,
     .write = sl_duck_write,
     .scan = sl_duck_scan,
+    .groups = sl_duck_groups,
 };
 
 static const silt_expression_handler_vtable EXPRESSION = {

@@ -34,7 +34,8 @@ struct sl_footer_node {
     int64_t field_id; /* -1 if none */
     enum sl_footer_shape shape;
     bool repeated;
-    bool int96; /* physical is INT96 */
+    bool int96;     /* physical is INT96 */
+    bool in_micros; /* of a timestamp: stored as a number of microseconds */
 };
 
 /* What a footer says beside the schema, where that matters: all absent for most files. */
@@ -85,6 +86,10 @@ silt_status sl_footers_read(const struct sl_footers_request *request, silt_error
 /* Numbers of rows of files[which[i]], into counts[which[i]]. */
 silt_status sl_footers_count_rows(struct sl_dataplane *dp, const silt_call *call, const struct sl_duck_files *files,
                                   const size_t *which, size_t n, int64_t *counts, silt_error *err);
+
+/* The bytes of one footer; they live in *space, an initialised buffer. */
+silt_status sl_footer_load(const struct sl_duck_files *files, size_t index, struct sl_buf *space, struct sl_str *out,
+                           silt_error *err);
 
 /* ---- duck_footer_parse.c ---- */
 

@@ -26,12 +26,14 @@ enum {
     CONVERTED_MAP_KEY_VALUE = 2,
     CONVERTED_LIST = 3,
     CONVERTED_DECIMAL = 5,
+    CONVERTED_MICROS = 10,
     LOGICAL_TIME = 7,
     LOGICAL_TIMESTAMP = 8,
     LOGICAL_UNKNOWN = 11,
     LOGICAL_UUID = 14,
     LOGICAL_FLOAT16 = 15,
     LOGICAL_VARIANT = 16,
+    UNIT_MICROS = 2,
     UNIT_NANOS = 3,
     REPEATED = 2
 };
@@ -235,6 +237,8 @@ static bool fill_node(struct sl_arena *arena, const struct element *e, struct sl
     }
     node->physical = sl_str_from(PHYSICAL[e->type][0]);
     node->int96 = e->type == INT96;
+    node->in_micros = e->type == INT64 &&
+                      (e->logical == LOGICAL_TIMESTAMP ? e->unit == UNIT_MICROS : e->converted == CONVERTED_MICROS);
     return find_type(arena, e, &node->type);
 }
 

@@ -127,6 +127,15 @@ static silt_status load_footer(const struct sl_duck_files *files, size_t index, 
     return status;
 }
 
+silt_status sl_footer_load(const struct sl_duck_files *files, size_t index, struct sl_buf *space, struct sl_str *out,
+                           silt_error *err)
+{
+    struct tail tail = {.fd = -1, .bytes = *space};
+    const silt_status status = load_footer(files, index, &tail, out, err);
+    *space = tail.bytes;
+    return status;
+}
+
 static silt_status read_file(const struct sl_footers_request *request, size_t index, struct tail *tail,
                              struct sl_arena *arena, silt_error *err)
 {

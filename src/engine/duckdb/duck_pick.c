@@ -70,3 +70,14 @@ void sl_duck_put_picked(struct sl_buf *sql, const int64_t *rows, size_t n)
         put_bits(sql, rows, n);
     }
 }
+
+void sl_duck_put_row_ranges(struct sl_buf *sql, const silt_row_range *ranges, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        sl_buf_put_c(sql, i > 0 ? " OR file_row_number BETWEEN " : "(file_row_number BETWEEN ");
+        sl_buf_put_i64(sql, ranges[i].begin);
+        sl_buf_put_c(sql, " AND ");
+        sl_buf_put_i64(sql, ranges[i].end - 1);
+    }
+    sl_buf_put_char(sql, ')');
+}

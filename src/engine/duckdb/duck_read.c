@@ -14,6 +14,8 @@
 
 /* Bits of a set of members. */
 #define MAX_ANY_OF 64
+/* Ranges of rows in the text of a query. */
+#define MAX_RANGES 256
 
 struct read {
     struct sl_dataplane *dp;
@@ -32,6 +34,8 @@ struct read {
     bool lax_structs;
     const int64_t *rows; /* of the only file; n_rows 0: all */
     size_t n_rows;
+    const silt_row_range *ranges; /* of the only file; n_ranges 0: all */
+    size_t n_ranges;
     size_t next_file;
     struct sl_duck_files opened; /* the file that is read now */
     struct sl_duck_reader reader;
@@ -133,11 +137,14 @@ static silt_status put_wanted_rows(struct read *read, struct sl_buf *sql, silt_e
     if (read->n_rows > 0) {
         sl_buf_put_c(sql, " WHERE ");
         sl_duck_put_picked(sql, read->rows, read->n_rows);
+    } else if (read->n_ranges > 0) {
+        sl_buf_put_c(sql, " WHERE ");
+        sl_duck_put_row_ranges(sql, read->ranges, read->n_ranges);
     }
     if (read->any_of.n == 0) {
         return SILT_OK;
     }
-    sl_buf_put_c(sql, read->n_rows > 0 ? " AND " : " WHERE ");
+    sl_buf_put_c(sql, read->n_rows > 0 || read->n_ranges > 0 ? " AND " : " WHERE ");
     return sl_duck_put_sparse(read->dp, call_of(read), read->opened.local[0], &read->any_of, sql, err);
 }
 
@@ -303,6 +310,23 @@ static silt_status copy_rows(struct read *read, const silt_parquet_read *request
     return SILT_OK;
 }
 
+/* With too many the text of the query would take longer than what they spare. */
+static silt_status copy_ranges(struct read *read, const silt_parquet_read *request, silt_error *err)
+{
+    const bool knows = request->size >= offsetof(silt_parquet_read, n_ranges) + sizeof(request->n_ranges);
+    if (!knows || request->n_ranges == 0 || request->n_ranges > MAX_RANGES || request->n_files != 1) {
+        return SILT_OK;
+    }
+    silt_row_range *ranges = sl_arena_alloc_array(&read->arena, request->n_ranges, sizeof(*ranges));
+    if (ranges == NULL) {
+        return sl_fail_nomem(err);
+    }
+    memcpy(ranges, request->ranges, request->n_ranges * sizeof(*ranges));
+    read->ranges = ranges;
+    read->n_ranges = request->n_ranges;
+    return SILT_OK;
+}
+
 /* Only a hint as well. */
 static silt_status copy_any_of(struct read *read, const silt_parquet_read *request, silt_error *err)
 {
@@ -349,6 +373,7 @@ static silt_status copy_request(struct read *read, const silt_parquet_read *requ
     }
     SL_TRY(copy_any_of(read, request, err));
     SL_TRY(copy_rows(read, request, err));
+    SL_TRY(copy_ranges(read, request, err));
     read->lax_structs = request->size >= offsetof(silt_parquet_read, lax_structs) + sizeof(request->lax_structs) &&
                         request->lax_structs;
     /* Only a hint: left out when it asks for what is not read. */

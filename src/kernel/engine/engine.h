@@ -21,6 +21,9 @@ const silt_env *sl_storage_env(const silt_storage *storage);
 /* Dispatch; each checks what comes back and names the handler on failure. SILT_EUNSUPPORTED if the handler is absent. */
 silt_status sl_parquet_read(silt_engine *engine, const silt_call *call, const silt_parquet_read *request,
                             struct ArrowArrayStream *out, silt_error *err);
+/* Visits nothing where the handler cannot tell. A failure of request->visit comes back as it is. */
+silt_status sl_parquet_groups(silt_engine *engine, const silt_call *call, const silt_parquet_groups *request,
+                              silt_error *err);
 silt_status sl_parquet_write(silt_engine *engine, const silt_call *call, const silt_parquet_write *request,
                              struct ArrowArrayStream *rows, silt_error *err);
 silt_status sl_parquet_scan(silt_engine *engine, const silt_call *call, const silt_scan_plan *plan,

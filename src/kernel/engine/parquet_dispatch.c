@@ -24,6 +24,9 @@ silt_status sl_parquet_read(silt_engine *engine, const silt_call *call, const si
     if (request->n_rows > 0 && (request->n_files != 1 || request->rows == NULL)) {
         return sl_fail(err, SILT_EINVALID, NULL, "rows can be asked for by their places in one file only");
     }
+    if (request->n_ranges > 0 && (request->n_files != 1 || request->ranges == NULL || request->n_rows > 0)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "ranges of rows can be asked for in one file only, without places");
+    }
     SL_TRY(sl_call_check(engine->env, call, err));
     silt_error found = SILT_ERROR_INIT;
     const silt_status status = engine->parquet.read(engine->parquet_impl, call, request, out, &found);
@@ -33,6 +36,24 @@ silt_status sl_parquet_read(silt_engine *engine, const silt_call *call, const si
         return sl_handler_finish(status, kind, engine->parquet.name, doing, &found, err);
     }
     return sl_handler_check_stream(kind, engine->parquet.name, out, err);
+}
+
+silt_status sl_parquet_groups(silt_engine *engine, const silt_call *call, const silt_parquet_groups *request,
+                              silt_error *err)
+{
+    if (!engine->has_parquet) {
+        return sl_handler_absent(kind, err);
+    }
+    if (request->file == NULL || request->visit == NULL || (request->n_leaves > 0 && request->leaves == NULL)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "to tell of row groups a file, leaves and a visitor are needed");
+    }
+    if (engine->parquet.groups == NULL) {
+        return SILT_OK;
+    }
+    SL_TRY(sl_call_check(engine->env, call, err));
+    silt_error found = SILT_ERROR_INIT;
+    const silt_status status = engine->parquet.groups(engine->parquet_impl, call, request, &found);
+    return sl_handler_finish(status, kind, engine->parquet.name, request->file->path, &found, err);
 }
 
 silt_status sl_parquet_write(silt_engine *engine, const silt_call *call, const silt_parquet_write *request,

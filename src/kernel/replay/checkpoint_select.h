@@ -13,6 +13,8 @@ struct sl_checkpoint_select {
     const silt_schema *schema;
     const int64_t *rows; /* their places in the file, ascending; n_rows 0: all */
     size_t n_rows;
+    const silt_row_range *ranges; /* instead: of rows that are wanted, ascending; n_ranges 0: all */
+    size_t n_ranges;
 };
 
 /* A batch and where its rows are in the file. */
@@ -29,7 +31,7 @@ static inline int64_t sl_checkpoint_place(const struct sl_checkpoint_rows *rows,
 }
 
 /*
- * Visits the batches in the order of the rows. With `rows`, batches may hold others too: places tell. A visitor ends the reading
+ * Visits the batches in the order of the rows. With `rows` or `ranges`, batches may hold others too: places tell. A visitor ends the reading
  * early by *stop. Errors name the checkpoint.
  */
 silt_status sl_checkpoint_select(const struct sl_checkpoint_select *select, const silt_call *call,

@@ -1,7 +1,7 @@
 /*
  * Two-pass planning over a checkpoint's Parquet files; see plan_checkpoint.h.
  *
- * First pass: partition values and statistics of the filter's columns, typed ones if there are any, of all rows. Files about which that form
+ * Row groups in which no file can match are not read (plan_groups.c). First pass: partition values and statistics of the filter's columns, typed ones if there are any, of all rows. Files about which that form
  * says too little are asked for in the other. Second pass: everything else of the files that are left, by their places. Only then
  * keys are compared with what the commits decided, since whatever a file's fate, a file that the filter drops is dropped.
  *
@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "kernel/feature/feature.h"
 #include "kernel/replay/checkpoint_select.h"
+#include "kernel/scan/plan_groups.h"
 #include "kernel/scan/plan_judge.h"
 #include "kernel/snapshot/state.h"
 
@@ -22,8 +23,9 @@ struct planner {
     const struct sl_plan_checkpoint *plan;
     struct sl_log_source source;
     struct sl_checkpoint_files files;
-    int64_t n_rows;  /* of the file at hand, -1 while not known */
-    bool text_first; /* a file had no typed statistics: the next one is asked for text first */
+    int64_t n_rows;               /* of the file at hand, -1 while not known */
+    struct sl_plan_groups groups; /* of the file at hand */
+    bool text_first;              /* a file had no typed statistics: the next one is asked for text first */
     /* second pass */
     silt_schema *schema; /* of all that is not statistics */
     struct sl_add_batch batch;
@@ -41,7 +43,7 @@ static silt_status fail_rows(silt_error *err)
 
 struct look {
     enum sl_plan_form form;
-    const struct sl_vec *rows; /* NULL: all */
+    const struct sl_vec *rows; /* NULL: all in groups that are not left out */
     bool is_final;
     bool may_give_up;
 };
@@ -50,6 +52,7 @@ static silt_status look_once(struct planner *p, size_t file, const struct look *
                              silt_error *err)
 {
     const struct sl_plan_checkpoint *plan = p->plan;
+    const bool in_ranges = look->rows == NULL && sl_plan_groups_leave_out(&p->groups);
     silt_schema *schema = NULL;
     silt_status status = sl_plan_judge_init(judge, plan->pruner, look->form, look->is_final, err);
     judge->may_give_up = look->may_give_up;
@@ -63,11 +66,13 @@ static silt_status look_once(struct planner *p, size_t file, const struct look *
                                                     .file = file,
                                                     .schema = schema,
                                                     .rows = look->rows != NULL ? look->rows->data : NULL,
-                                                    .n_rows = look->rows != NULL ? look->rows->len : 0};
+                                                    .n_rows = look->rows != NULL ? look->rows->len : 0,
+                                                    .ranges = in_ranges ? p->groups.ranges.data : NULL,
+                                                    .n_ranges = in_ranges ? p->groups.ranges.len : 0};
         status = sl_checkpoint_select(&select, plan->call, sl_plan_judge_batch, judge, err);
     }
     if (status == SILT_OK && look->rows == NULL && !judge->is_hopeless) {
-        p->n_rows = judge->n_rows;
+        p->n_rows = in_ranges ? p->groups.n_rows : judge->n_rows;
     } else if (status == SILT_OK && look->rows != NULL && judge->n_found != look->rows->len) {
         status = fail_rows(err);
     }
@@ -151,6 +156,22 @@ static silt_status look_again(struct planner *p, size_t file, const struct look 
     }
     sl_plan_judge_release(&judge);
     return status;
+}
+
+/*
+ * Groups are known by typed statistics, so they are of no use where text comes first. *none: no row of the file needs to be read.
+ */
+static silt_status find_groups(struct planner *p, size_t file, bool *none, silt_error *err)
+{
+    p->groups.n_rows = -1;
+    p->groups.ranges.len = 0;
+    *none = false;
+    if (!p->plan->wants_stats || p->text_first) {
+        return SILT_OK;
+    }
+    SL_TRY(sl_plan_groups_find(&p->groups, &p->files, file, p->plan->pruner->filter, p->plan->call, err));
+    *none = p->groups.n_rows > 0 && p->groups.ranges.len == 0;
+    return SILT_OK;
 }
 
 /* Places of the files that may match, ascending. */
@@ -277,7 +298,12 @@ static silt_status keep_files(struct planner *p, size_t file, const struct sl_ve
 static silt_status plan_file(struct planner *p, size_t file, silt_error *err)
 {
     struct sl_vec keep;
+    bool none = false;
     p->n_rows = -1;
+    SL_TRY(find_groups(p, file, &none, err));
+    if (none) {
+        return SILT_OK;
+    }
     sl_vec_init(&keep, p->batch.env, sizeof(int64_t));
     silt_status status = find_files(p, file, &keep, err);
     if (status == SILT_OK) {
@@ -299,6 +325,7 @@ silt_status sl_plan_checkpoint(const struct sl_plan_checkpoint *plan, bool *lack
     members |= sl_protocol_has_feature(sl_snapshot_protocol(plan->snapshot), "rowTracking") ? SL_ADD_ROW_IDS : 0U;
     p.files = (struct sl_checkpoint_files){.source = &p.source, .checkpoint = checkpoint};
     sl_add_batch_init(&p.batch, env);
+    sl_plan_groups_init(&p.groups, env);
     sl_key_maker_init(&p.keys, env, p.source.root, NULL);
     sl_key_maker_init(&p.others, env, p.source.root, NULL);
     *lacks_vectors = false;
@@ -309,6 +336,7 @@ silt_status sl_plan_checkpoint(const struct sl_plan_checkpoint *plan, bool *lack
     }
     silt_schema_unref(p.schema);
     sl_add_batch_release(&p.batch);
+    sl_plan_groups_release(&p.groups);
     sl_key_maker_release(&p.keys);
     sl_key_maker_release(&p.others);
     return status;

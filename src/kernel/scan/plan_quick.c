@@ -139,6 +139,12 @@ static inline bool excludes(const struct sl_quick_range *range, silt_type_kind k
     return min > range->high || max < range->low;
 }
 
+bool sl_plan_quick_excludes(const struct sl_plan_quick *quick, const struct sl_quick_range *range, int64_t least,
+                            int64_t most)
+{
+    return excludes(range, quick->filter->columns[range->column].type->kind, least, most);
+}
+
 bool sl_plan_quick_drops(const struct sl_plan_quick *quick, const enum sl_truth *truths, const struct sl_claims *claims,
                          const struct sl_bounds *bounds)
 {

@@ -39,4 +39,11 @@ silt_status sl_plan_quick_bind(struct sl_plan_quick *quick, struct sl_arena *are
 /* The same by the batch that was taken last; row counts from the array's first, its offset not included. */
 bool sl_plan_quick_drops_row(const struct sl_plan_quick *quick, const enum sl_truth *truths, int64_t row);
 
+/*
+ * Do all files drop out whose bounds of the range's column lie between these two? Of their least and greatest values, in the order of a file
+ * or not: the files have more than no rows.
+ */
+bool sl_plan_quick_excludes(const struct sl_plan_quick *quick, const struct sl_quick_range *range, int64_t least,
+                            int64_t most);
+
 #endif
