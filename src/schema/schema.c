@@ -175,6 +175,26 @@ const struct silt_field *sl_schema_find_path(const silt_schema *schema, const st
     return field;
 }
 
+/* Recursion is bounded by the depth of schemas. */
+bool sl_type_holds(const struct silt_type *type, silt_type_kind kind)
+{
+    if (type->kind == kind) {
+        return true;
+    }
+    switch (type->kind) {
+    case SILT_TYPE_ARRAY: return sl_type_holds(type->element, kind);
+    case SILT_TYPE_MAP: return sl_type_holds(type->key, kind) || sl_type_holds(type->element, kind);
+    case SILT_TYPE_STRUCT:
+        for (size_t i = 0; i < type->n_fields; i++) {
+            if (sl_type_holds(type->fields[i].type, kind)) {
+                return true;
+            }
+        }
+        return false;
+    default: return false;
+    }
+}
+
 bool sl_type_is_nested(const struct silt_type *type)
 {
     return type->kind == SILT_TYPE_STRUCT || type->kind == SILT_TYPE_ARRAY || type->kind == SILT_TYPE_MAP;

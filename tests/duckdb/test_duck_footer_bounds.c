@@ -130,6 +130,73 @@ static void text_is_found_beside_bounds_of_signed_bytes(void **state)
     session_expect_rows(s, "SELECT count(*) FROM t WHERE b = 'a'::BLOB", "1\n");
 }
 
+/* ---- bytes ---- */
+
+static void bytes_are_found_beside_a_bloom_filter(void **state)
+{
+    struct session_fixture *s = *state;
+    static const char *const values[] = {"\\x00", "\\xFF\\x01", "a", "", "\\x5Cx00", "ab\\x00"};
+    hand_remove(s, "t");
+    hand_create(s, "t", HAND_FIELD("b", "binary") "," HAND_FIELD("n", "integer"), "");
+    /* Few values often: DuckDB writes a dictionary and a Bloom filter. */
+    hand_parquet(
+        s, "t/f.parquet",
+        "SELECT (['\\x00', '\\xFF\\x01', 'a', '', '\\x5Cx00', 'ab\\x00'])[1 + i % 6]::BLOB AS b, i::INTEGER AS n "
+        "FROM range(6000) r(i)");
+    hand_commit(s, "t", 1, hand_add(s, "f.parquet", "{}", NULL), NULL);
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        static const char *const queries[] = {
+            "SELECT count(*) FROM t WHERE b = '%s'::BLOB",
+            "SELECT count(*) FROM t WHERE b IN ('%s'::BLOB, 'no'::BLOB)",
+            "SELECT count(*) FROM t WHERE b IN ('%s'::BLOB)",
+            "SELECT count(*) FROM t WHERE b IS NOT DISTINCT FROM '%s'::BLOB",
+            "SELECT count(*) FROM t JOIN (VALUES ('%s'::BLOB)) v(k) ON b = k",
+            "SELECT count(*) FROM t WHERE b IN (SELECT '%s'::BLOB WHERE random() >= 0)",
+            "SELECT count(*) FROM t WHERE b = '%s'::BLOB AND n >= 0",
+        };
+        for (size_t q = 0; q < sizeof(queries) / sizeof(queries[0]); q++) {
+            session_expect_rows(s, session_format(s, queries[q], values[i]), "1000\n");
+        }
+    }
+}
+
+static void filters_of_other_columns_do_not_hide_bytes(void **state)
+{
+    struct session_fixture *s = *state;
+    hand_remove(s, "t");
+    hand_create(s, "t", HAND_FIELD("b", "binary") "," HAND_FIELD("x", "string"), "");
+    /* All values of b are different: it gets no Bloom filter. */
+    hand_parquet(s, "t/f.parquet",
+                 "SELECT encode(lpad(i::VARCHAR, 6, '0')) AS b, (i % 3)::VARCHAR AS x FROM range(6000) r(i)");
+    hand_commit(s, "t", 1, hand_add(s, "f.parquet", "{}", NULL), NULL);
+    assert_int_equal(SILT_OK, session_try(s, "EXPLAIN SELECT x FROM t WHERE b = '005000'::BLOB"));
+    assert_null(strstr(sl_buf_cstr(&s->out), "||"));
+    session_expect_rows(s, "SELECT x FROM t WHERE b = '005000'::BLOB", "2\n");
+}
+
+static void tables_with_bytes_are_written_without_bloom_filters(void **state)
+{
+    static const struct {
+        const char *columns;
+        const char *row;
+        const char *expected;
+    } cases[] = {
+        {"b BINARY, x STRING", "'a'::BLOB, 'x'", "0\n"},
+        {"s STRUCT<b: BINARY>, x STRING", "{'b': 'a'::BLOB}, 'x'", "0\n"},
+        {"l ARRAY<INT>, x STRING", "[1], 'x'", "1\n"},
+    };
+    struct session_fixture *s = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        hand_remove(s, "w");
+        session_expect_done(s, session_format(s, "CREATE TABLE w (%s) USING delta", cases[i].columns));
+        session_expect_done(s, session_format(s, "INSERT INTO w SELECT %s FROM range(5000)", cases[i].row));
+        session_expect_rows(s,
+                            session_with_dir(s, "SELECT least(count(bloom_filter_offset), 1) "
+                                                "FROM parquet_metadata('%D/w/*.parquet')"),
+                            cases[i].expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +204,9 @@ int main(void)
         SESSION_TEST(nan_in_a_struct_is_found),
         SESSION_TEST(zero_is_found_whatever_its_sign),
         SESSION_TEST(text_is_found_beside_bounds_of_signed_bytes),
+        SESSION_TEST(bytes_are_found_beside_a_bloom_filter),
+        SESSION_TEST(filters_of_other_columns_do_not_hide_bytes),
+        SESSION_TEST(tables_with_bytes_are_written_without_bloom_filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

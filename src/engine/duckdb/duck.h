@@ -144,7 +144,6 @@ silt_status sl_duck_fetch(struct sl_duck_conn *conn, const silt_call *call, duck
 
 /* ---- duck_void.c: columns of type void, by the types of the rows ---- */
 
-bool sl_duck_has_void(const struct silt_type *type);
 void sl_duck_void_schema(const struct silt_type *type, struct ArrowSchema *schema);
 void sl_duck_void_array(const struct silt_type *type, struct ArrowArray *array);
 

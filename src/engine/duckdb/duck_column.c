@@ -218,10 +218,11 @@ static silt_status hide_bounds(const struct builder *b, const struct sl_footer_n
 {
     const bool number = sl_str_eq_c(node->type, "FLOAT") || sl_str_eq_c(node->type, "DOUBLE");
     const bool text = sl_str_eq_c(node->type, "VARCHAR") || sl_str_eq_c(node->type, "BLOB");
+    const bool lies = node->bloom || (text && b->footer->facts.text_bounds_lie);
     const char *hidden = NULL;
     if (number && b->footer->facts.float_bounds_lie) {
         hidden = sl_arena_printf(b->arena, " + '-0.0'::%.*s)", SL_FMT(node->type));
-    } else if (text && b->footer->facts.text_bounds_lie) {
+    } else if (lies) {
         hidden = sl_arena_printf(b->arena, " || ''::%.*s)", SL_FMT(node->type));
     } else {
         return SILT_OK;

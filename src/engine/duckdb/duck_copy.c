@@ -53,6 +53,10 @@ silt_status sl_duck_put_copy_options(const struct sl_duck_writing *w, struct sl_
     if (sl_str_eq_c(sl_str_from(codec->option), "zstd")) {
         sl_buf_put_c(sql, ", COMPRESSION_LEVEL 3");
     }
+    /* DuckDB takes such filters of bytes amiss when it reads (duck_footer_bounds.c). It writes them for all columns or for none. */
+    if (sl_type_holds(&request->schema->root, SILT_TYPE_BINARY)) {
+        sl_buf_put_c(sql, ", WRITE_BLOOM_FILTER false");
+    }
     return sl_duck_put_field_ids(sql, request->schema, w->is_absent, err);
 }
 

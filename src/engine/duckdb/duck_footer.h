@@ -36,6 +36,7 @@ struct sl_footer_node {
     bool repeated;
     bool int96;     /* physical is INT96 */
     bool in_micros; /* of a timestamp: stored as a number of microseconds */
+    bool bloom;     /* a leaf that DuckDB reads as BLOB, with a Bloom filter in some row group */
 };
 
 /* What a footer says beside the schema, where that matters: all absent for most files. */
@@ -104,9 +105,14 @@ struct sl_footer_bounds {
     bool of_floats;       /* bounds of FLOAT or DOUBLE */
     bool bloom_of_floats; /* a Bloom filter of such */
     bool old_of_bytes;    /* bounds of text or bytes, in the order of old writers */
+    bool *blooms;         /* [leaf] a Bloom filter, whatever the type; made by the caller */
+    size_t n_blooms;      /* room in it */
+    bool more_blooms;     /* one of a leaf that has no room */
 };
 /* Reads the list of row groups that the cursor is at. */
 void sl_footer_read_bounds(struct sl_thrift *in, struct sl_footer_bounds *out);
+/* Sets `bloom` of the nodes. */
+void sl_footer_mark_blooms(const struct sl_footer_bounds *bounds, struct sl_footer_node *nodes, size_t n_nodes);
 /* writer: what the footer's created_by says; absent if nothing. */
 void sl_footer_judge_bounds(const struct sl_footer_bounds *bounds, struct sl_str writer, struct sl_footer_facts *facts);
 

@@ -2,7 +2,8 @@
  * What the row groups of a footer say that DuckDB must not go by when it leaves out row groups. Called by duck_footer_parse.c, used by
  * duck_column.c. Pure; any thread. Parquet format: Statistics, ColumnMetaData, BloomFilter.
  *
- * DuckDB holds NaN to be greater than all numbers and -0.0 to equal 0.0. Writers on Arrow leave NaN out of the bounds, and a Bloom filter
+ * DuckDB 1.5 asks Bloom filters of bytes for the spelling ('\x00') of what is sought, so that they hold nothing that is not plain text.
+ * It holds NaN to be greater than all numbers and -0.0 to equal 0.0. Writers on Arrow leave NaN out of the bounds, and a Bloom filter
  * hashes the bits of a number, in which the two zeros differ. Old writers ordered text by signed bytes; their bounds are where min and
  * max stood in Parquet 1.
  */
@@ -33,7 +34,7 @@ static void read_statistics(struct sl_thrift *in, struct chunk *chunk)
     }
 }
 
-static void read_column(struct sl_thrift *in, struct sl_footer_bounds *out)
+static void read_column(struct sl_thrift *in, size_t leaf, struct sl_footer_bounds *out)
 {
     struct sl_thrift_field field = {0};
     struct chunk chunk = {.type = -1};
@@ -47,6 +48,11 @@ static void read_column(struct sl_thrift *in, struct sl_footer_bounds *out)
             sl_thrift_skip(in, field.type);
         }
     }
+    if (chunk.bloom && leaf < out->n_blooms) {
+        out->blooms[leaf] = true;
+    } else {
+        out->more_blooms = out->more_blooms || chunk.bloom;
+    }
     if (chunk.type == TYPE_FLOAT || chunk.type == TYPE_DOUBLE) {
         out->of_floats = out->of_floats || chunk.bounds || chunk.old_bounds;
         out->bloom_of_floats = out->bloom_of_floats || chunk.bloom;
@@ -55,12 +61,12 @@ static void read_column(struct sl_thrift *in, struct sl_footer_bounds *out)
     }
 }
 
-static void read_chunk(struct sl_thrift *in, struct sl_footer_bounds *out)
+static void read_chunk(struct sl_thrift *in, size_t leaf, struct sl_footer_bounds *out)
 {
     struct sl_thrift_field field = {0};
     while (sl_thrift_next(in, &field)) {
         if (field.id == 3 && field.type == SL_THRIFT_STRUCT) {
-            read_column(in, out);
+            read_column(in, leaf, out);
         } else {
             sl_thrift_skip(in, field.type);
         }
@@ -91,7 +97,7 @@ static void read_group(struct sl_thrift *in, struct sl_footer_bounds *out)
         }
         const size_t n = enter_list(in);
         for (size_t i = 0; i < n && !in->bad; i++) {
-            read_chunk(in, out);
+            read_chunk(in, i, out); /* chunks are in the order of the leaves */
         }
     }
 }
@@ -120,6 +126,19 @@ static bool bounds_tell_of_nan(struct sl_str writer)
         n_digits++;
     }
     return n_digits == 2;
+}
+
+void sl_footer_mark_blooms(const struct sl_footer_bounds *bounds, struct sl_footer_node *nodes, size_t n_nodes)
+{
+    size_t leaf = 0;
+    for (size_t i = 0; i < n_nodes; i++) {
+        if (nodes[i].physical.ptr == NULL) {
+            continue;
+        }
+        const bool bloom = bounds->more_blooms || (leaf < bounds->n_blooms && bounds->blooms[leaf]);
+        nodes[i].bloom = bloom && sl_str_eq_c(nodes[i].type, "BLOB");
+        leaf++;
+    }
 }
 
 void sl_footer_judge_bounds(const struct sl_footer_bounds *bounds, struct sl_str writer, struct sl_footer_facts *facts)

@@ -242,8 +242,8 @@ static bool fill_node(struct sl_arena *arena, const struct element *e, struct sl
     return find_type(arena, e, &node->type);
 }
 
-static silt_status read_nodes(struct sl_arena *arena, struct sl_thrift *in, struct sl_footer *out, const char *path,
-                              silt_error *err)
+static silt_status read_nodes(struct sl_arena *arena, struct sl_thrift *in, struct sl_footer *out,
+                              struct sl_footer_node **made, const char *path, silt_error *err)
 {
     uint8_t type = 0;
     const size_t n = sl_thrift_list(in, &type);
@@ -270,6 +270,7 @@ static silt_status read_nodes(struct sl_arena *arena, struct sl_thrift *in, stru
         out->has_times = out->has_times || nodes[i].int96 || sl_str_eq_c(nodes[i].type, "DATE") ||
                          sl_str_starts_with(nodes[i].type, SL_STR("TIMESTAMP"));
     }
+    *made = nodes;
     out->nodes = nodes;
     out->n_nodes = n;
     return SILT_OK;
@@ -328,12 +329,30 @@ static void keep_what_matters(struct sl_footer *footer)
     }
 }
 
+/* The schema comes first in every footer that is known. */
+static silt_status make_room(struct sl_arena *arena, size_t n, struct sl_footer_bounds *bounds, silt_error *err)
+{
+    bounds->blooms = sl_arena_alloc_array(arena, n, sizeof(*bounds->blooms));
+    bounds->n_blooms = n;
+    return n == 0 || bounds->blooms != NULL ? SILT_OK : sl_fail_nomem(err);
+}
+
+static size_t count_blooms(const struct sl_footer *footer)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < footer->n_nodes; i++) {
+        n += footer->nodes[i].bloom ? 1 : 0;
+    }
+    return n;
+}
+
 /* Equal bytes of the schema mean equal schemas. */
 static silt_status make_key(struct sl_arena *arena, struct sl_footer *out, struct sl_str schema, silt_error *err)
 {
     const struct sl_footer_facts *facts = &out->facts;
     out->key = schema;
-    if (facts->spark_version.ptr == NULL && !facts->float_bounds_lie && !facts->text_bounds_lie) {
+    const size_t n_blooms = count_blooms(out);
+    if (facts->spark_version.ptr == NULL && !facts->float_bounds_lie && !facts->text_bounds_lie && n_blooms == 0) {
         return SILT_OK;
     }
     struct sl_buf key;
@@ -344,6 +363,9 @@ static silt_status make_key(struct sl_arena *arena, struct sl_footer *out, struc
     sl_buf_put_str(&key, facts->spark_version);
     sl_buf_put_char(&key, '|');
     sl_buf_put_str(&key, facts->time_zone);
+    for (size_t i = 0; n_blooms > 0 && i < out->n_nodes; i++) {
+        sl_buf_put_c(&key, out->nodes[i].bloom ? "|1" : "|0");
+    }
     silt_status status = sl_buf_status(&key, err);
     if (status == SILT_OK) {
         out->key = sl_arena_copy(arena, sl_buf_view(&key));
@@ -361,17 +383,19 @@ silt_status sl_footer_parse(struct sl_arena *arena, struct sl_str bytes, const c
     bool done = false;
     *out = (struct sl_footer){0};
     struct sl_footer_bounds bounds = {0};
+    struct sl_footer_node *nodes = NULL;
     struct sl_str schema = {"", 0};
     struct sl_str writer = {NULL, 0};
     sl_thrift_init(&in, bytes.ptr, bytes.len);
     while (!done && sl_thrift_next(&in, &field)) {
         if (field.id == 2 && field.type == SL_THRIFT_LIST) {
             const char *begin = (const char *)in.at;
-            SL_TRY(read_nodes(arena, &in, out, path, err));
+            SL_TRY(read_nodes(arena, &in, out, &nodes, path, err));
             schema = sl_str_make(begin, (size_t)((const char *)in.at - begin));
         } else if (field.id == 5 && field.type == SL_THRIFT_LIST) {
             read_pairs(&in, &out->facts);
         } else if (field.id == 4 && field.type == SL_THRIFT_LIST) {
+            SL_TRY(make_room(arena, out->n_nodes, &bounds, err));
             sl_footer_read_bounds(&in, &bounds);
         } else if (field.id == 6 && field.type == SL_THRIFT_BINARY) {
             writer = sl_thrift_bytes(&in);
@@ -384,6 +408,7 @@ silt_status sl_footer_parse(struct sl_arena *arena, struct sl_str bytes, const c
         return sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER",
                        "the footer of data file %s cannot be understood", path);
     }
+    sl_footer_mark_blooms(&bounds, nodes, out->n_nodes);
     sl_footer_judge_bounds(&bounds, writer, &out->facts);
     keep_what_matters(out);
     return make_key(arena, out, schema, err);

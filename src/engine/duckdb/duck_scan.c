@@ -203,7 +203,7 @@ silt_status sl_duck_scan(void *impl, const silt_call *call, const silt_scan_plan
         return sl_fail_nomem(err);
     }
     stream->dp = dp;
-    if (sl_duck_has_void(&plan->logical->root)) {
+    if (sl_type_holds(&plan->logical->root, SILT_TYPE_VOID)) {
         stream->with_void = silt_schema_ref(plan->logical);
     }
     struct sl_buf sql;

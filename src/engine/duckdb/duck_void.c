@@ -4,23 +4,6 @@
  */
 #include "duck.h"
 
-bool sl_duck_has_void(const struct silt_type *type)
-{
-    switch (type->kind) {
-    case SILT_TYPE_VOID: return true;
-    case SILT_TYPE_ARRAY: return sl_duck_has_void(type->element);
-    case SILT_TYPE_MAP: return sl_duck_has_void(type->key) || sl_duck_has_void(type->element);
-    case SILT_TYPE_STRUCT:
-        for (size_t i = 0; i < type->n_fields; i++) {
-            if (sl_duck_has_void(type->fields[i].type)) {
-                return true;
-            }
-        }
-        return false;
-    default: return false;
-    }
-}
-
 /* The type behind child i of an Arrow array of a nested type; NULL: it is as it should be. */
 static const struct silt_type *child_type(const struct silt_type *type, size_t i)
 {
