@@ -119,6 +119,19 @@ static bool is_whole(const struct sl_scan_work *work, const struct sl_footer *fo
     return whole;
 }
 
+/*
+ * From the bounds of a file's days DuckDB makes those of instants as in UTC, whatever the zone is that a day is compared with an instant in.
+ * It does not look at bounds of whole files below a schema map; row groups it judges rightly.
+ */
+static bool zone_matters(const struct sl_scan_work *work)
+{
+    bool any = false;
+    for (size_t i = 0; i < work->n_stored && !any; i++) {
+        any = sl_type_holds(work->columns[i].logical->type, SILT_TYPE_DATE);
+    }
+    return any && !sl_duck_zone_is_utc(work->conn->dp);
+}
+
 static silt_status read_columns(struct grouping *g, size_t file, struct sl_scan_group *out, silt_error *err)
 {
     const struct sl_footer *footer = g->footers[file];
@@ -127,7 +140,7 @@ static silt_status read_columns(struct grouping *g, size_t file, struct sl_scan_
     if (readings == NULL) {
         return sl_fail_nomem(err);
     }
-    *out = (struct sl_scan_group){.readings = readings, .direct = footer->plain_names};
+    *out = (struct sl_scan_group){.readings = readings, .direct = footer->plain_names && !zone_matters(work)};
     for (size_t i = 0; i < work->n_stored; i++) {
         work->columns[i].path = work->plan.files[file].path;
         SL_TRY(sl_duck_column_read(&work->arena, footer, &work->columns[i], &readings[i], err));
