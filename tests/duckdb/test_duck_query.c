@@ -159,6 +159,16 @@ static void parameters_bind_by_name_and_by_position(void **state)
         assert_int_equal(SILT_OK, rows_drain(&stream, &fx->text, &fx->err));
         assert_string_equal("it's|43\n", sl_buf_cstr(&fx->text));
     }
+    static const char *const gaps[][2] = {{"SELECT $2", "$1 is not in the statement"},
+                                          {"SELECT $1, $3", "$2 is not in the statement"},
+                                          {"SELECT $1, $2, $3", "no value was given for parameter $3"}};
+    for (size_t i = 0; i < 3; i++) {
+        struct ArrowArrayStream stream = {0};
+        assert_int_equal(SILT_ESYNTAX, fx->plane.vtable->query(fx->plane.dp, NULL, sl_str_from(gaps[i][0]), &params,
+                                                               &stream, &fx->err));
+        assert_string_equal("UNBOUND_SQL_PARAMETER", fx->err.code_name);
+        assert_non_null(strstr(fx->err.message, gaps[i][1]));
+    }
     struct ArrowSchema described = {0};
     assert_int_equal(SILT_OK, fx->plane.vtable->describe(fx->plane.dp, SL_STR("SELECT $a, $b || 'x' -- end"), &params,
                                                          &described, &fx->err));

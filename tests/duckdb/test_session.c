@@ -291,6 +291,20 @@ static void parameters_are_bound_by_number(void **state)
     session_expect_rows(s, "SELECT id FROM orders WHERE id > 40", "42\n");
 }
 
+static void numbers_above_all_doubles_are_infinite(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (g DOUBLE, x STRING); INSERT INTO t VALUES (1e0, 'a'), ('inf', 'Infinity'), "
+                           "('-inf', '\"Infinity'), ('nan', 'd'); INSERT INTO t VALUES (2, 'e')");
+    session_expect_rows(s, "SELECT count(*) FROM t WHERE g < 1e400", "3\n");
+    session_expect_rows(s, "SELECT count(*) FROM t WHERE g > -1e400 AND g BETWEEN 1e999 AND 9e9999", "1\n");
+    session_expect_rows(s, "SELECT count(*) FROM t WHERE g IN (1e400, 2) OR g = -1e400", "3\n");
+    session_expect_rows(s, "SELECT 1e400 AS \"Infinity\", 'say \"Infinity\\' AS b FROM t WHERE x = '\"Infinity'",
+                        "Infinity|say \"Infinity\\\n");
+    session_expect_done(s, "CREATE TABLE u AS SELECT 1e400 AS x");
+    session_expect_rows(s, "SELECT x FROM u", "Infinity\n");
+}
+
 static void descriptions_have_sparks_columns(void **state)
 {
     struct session_fixture *s = *state;
@@ -341,6 +355,7 @@ int main(void)
         SESSION_TEST(a_subquery_is_titled_by_its_own_text),
         SESSION_TEST(renamed_columns_are_compared_under_their_new_names),
         SESSION_TEST(parameters_are_bound_by_number),
+        SESSION_TEST(numbers_above_all_doubles_are_infinite),
         SESSION_TEST(descriptions_have_sparks_columns),
         SESSION_TEST(a_sessions_engine_opens_its_tables),
     };

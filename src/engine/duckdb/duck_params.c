@@ -62,10 +62,15 @@ static silt_status bind_one(struct sl_duck_conn *conn, duckdb_prepared_statement
     silt_status status = SILT_OK;
     duckdb_value bound = NULL;
     const bool given = params != NULL && params->schema != NULL && params->row != NULL;
-    const int64_t column = given && name != NULL ? find_column(params->schema, name) : -1;
+    if (name == NULL) {
+        status = sl_fail(err, SILT_ESYNTAX, "UNBOUND_SQL_PARAMETER",
+                         "parameters are numbered from $1 on without gaps, but $%llu is not in the statement",
+                         (unsigned long long)index);
+        goto out;
+    }
+    const int64_t column = given ? find_column(params->schema, name) : -1;
     if (column < 0) {
-        status = sl_fail(err, SILT_ESYNTAX, "UNBOUND_SQL_PARAMETER", "no value was given for parameter $%s",
-                         name != NULL ? name : "?");
+        status = sl_fail(err, SILT_ESYNTAX, "UNBOUND_SQL_PARAMETER", "no value was given for parameter $%s", name);
         goto out;
     }
     silt_value value;

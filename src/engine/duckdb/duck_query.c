@@ -40,6 +40,31 @@ static silt_status check_answer(struct sl_dataplane *dp, struct sl_str sql, stru
     return status;
 }
 
+/* A literal above all doubles (1e400) is the bare word Infinity in the tree, which is no JSON: it becomes such a number again. */
+static void put_tree(struct sl_buf *json, struct sl_str tree)
+{
+    const struct sl_str word = SL_STR("Infinity");
+    size_t done = 0;
+    if (sl_str_find(tree, word) == SIZE_MAX) {
+        sl_buf_put_str(json, tree);
+        return;
+    }
+    bool quoted = false;
+    for (size_t i = 0; i < tree.len; i++) {
+        if (tree.ptr[i] == '"') {
+            quoted = !quoted;
+        } else if (quoted && tree.ptr[i] == '\\') {
+            i++;
+        } else if (!quoted && sl_str_starts_with(sl_str_sub(tree, i, tree.len), word)) {
+            sl_buf_put_str(json, sl_str_sub(tree, done, i));
+            sl_buf_put_c(json, "1e999");
+            done = i + word.len;
+            i = done - 1;
+        }
+    }
+    sl_buf_put_str(json, sl_str_sub(tree, done, tree.len));
+}
+
 silt_status sl_duck_parse(struct sl_dataplane *dp, struct sl_str sql, struct sl_buf *json, silt_error *err)
 {
     struct sl_duck_conn conn;
@@ -61,7 +86,7 @@ silt_status sl_duck_parse(struct sl_dataplane *dp, struct sl_str sql, struct sl_
         status = answer.ptr == NULL ? sl_fail(err, SILT_EENGINE, NULL, "DuckDB's parser gave no answer")
                                     : check_answer(dp, sql, answer, err);
         if (status == SILT_OK) {
-            sl_buf_put_str(json, answer);
+            put_tree(json, answer);
             status = sl_buf_status(json, err);
         }
     }
