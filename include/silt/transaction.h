@@ -79,6 +79,18 @@ SILT_API SILT_NODISCARD silt_status silt_txn_set_property(silt_txn *txn, const c
  * what the live files forbid is told by the commit.
  */
 SILT_API SILT_NODISCARD silt_status silt_txn_set_schema(silt_txn *txn, const silt_schema *schema, silt_error *err);
+/*
+ * Adds what only the given schema has to the table's, at every level (mergeSchema); new columns can be null. A wider type of the same family
+ * replaces the table's where the table has delta.enableTypeWidening; else the table's stays. Before files are added. *changed (may be
+ * NULL) tells whether there was anything new.
+ */
+SILT_API SILT_NODISCARD silt_status silt_txn_merge_schema(silt_txn *txn, const silt_schema *schema, bool *changed,
+                                                          silt_error *err);
+/* Removes every live file and gives the table another schema and other partition columns (overwriteSchema). Before files are added. */
+SILT_API SILT_NODISCARD silt_status silt_txn_overwrite_schema(silt_txn *txn, const silt_call *call,
+                                                              const silt_schema *schema,
+                                                              const char *const *partition_columns, size_t n,
+                                                              silt_error *err);
 /* Application id and version, for idempotent writes: a commit whose id is recorded with >= version is SKIPPED. */
 SILT_API SILT_NODISCARD silt_status silt_txn_set_app_id(silt_txn *txn, const char *app_id, int64_t version,
                                                         silt_error *err);
@@ -105,6 +117,21 @@ SILT_API SILT_NODISCARD silt_status silt_txn_remove_file(silt_txn *txn, const si
                                                          bool data_change, silt_error *err);
 /* Removes every live file (an overwrite); counts as reading the whole table. */
 SILT_API SILT_NODISCARD silt_status silt_txn_remove_all(silt_txn *txn, const silt_call *call, silt_error *err);
+/*
+ * Takes out the rows for which the predicate is true, before any file is added: files that hold nothing else, by their partition values or
+ * statistics, are removed unread; the other rows of files that may hold such rows are written again. Rows for which it is null
+ * stay. Every row that is added afterwards must fulfil the predicate, else the commit fails with SILT_ECONSTRAINT, class
+ * DELTA_REPLACE_WHERE_MISMATCH. Counts as reading what the predicate can be true for. Once a transaction; a failure ends it.
+ * SILT_EUNSUPPORTED when rows would be written again in a table with change data or row tracking.
+ */
+SILT_API SILT_NODISCARD silt_status silt_txn_replace_where(silt_txn *txn, const silt_call *call,
+                                                           const silt_expr *predicate, silt_error *err);
+/*
+ * Removes the live files of every partition that the transaction has added files to (dynamic partition overwrite); call it after the last
+ * file was added. A table without partition columns is overwritten as a whole. Counts as reading those partitions.
+ */
+SILT_API SILT_NODISCARD silt_status silt_txn_overwrite_partitions(silt_txn *txn, const silt_call *call,
+                                                                  silt_error *err);
 
 /*
  * Writes rows as data files of the table through the engine: columns are matched by name (ignoring case), cast under

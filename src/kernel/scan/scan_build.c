@@ -1,5 +1,5 @@
 /*
- * Scans from parts; see scan_build.h. Called by change data, on one thread.
+ * Scans from parts; see scan_build.h. Called by change data and by writes that replace rows, on one thread.
  */
 #include "kernel/scan/scan_build.h"
 
@@ -30,6 +30,8 @@ void sl_scan_finish(silt_scan *scan, const struct sl_scan_parts *parts)
     scan->physical_schema = silt_schema_ref(parts->physical);
     scan->n_projected = parts->logical->root.n_fields;
     scan->metadata_column = SIZE_MAX;
+    scan->filter = silt_expr_ref(parts->filter);
+    scan->remaining = silt_expr_ref(parts->filter);
     scan->plan = (silt_scan_plan){
         .size = sizeof(silt_scan_plan),
         .storage = sl_snapshot_storage(scan->snapshot),
@@ -41,6 +43,7 @@ void sl_scan_finish(silt_scan *scan, const struct sl_scan_parts *parts)
         .files = scan->files.data,
         .n_files = scan->files.len,
         .has_row_sets = scan->plan.has_row_sets,
+        .filter = parts->filter,
         .table = root.ptr,
         .version = silt_snapshot_version(scan->snapshot),
         .root = root.ptr,

@@ -14,6 +14,7 @@ struct sl_scan_parts {
     silt_schema *physical;           /* of the same shape, in the names of files */
     const silt_plan_column *sources; /* one for each column, none from "_metadata" */
     size_t n_constants;              /* of each file: its partition_values */
+    silt_expr *filter;               /* only rows for which it is true; resolved against `logical`. NULL: all */
 };
 
 /* An empty scan with one reference; it holds the snapshot, which says how columns are found in files. */

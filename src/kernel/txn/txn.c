@@ -84,6 +84,7 @@ void silt_txn_free(silt_txn *txn)
     for (size_t i = 0; i < txn->predicates.len; i++) {
         silt_expr_unref(*(silt_expr **)sl_vec_at(&txn->predicates, i));
     }
+    silt_expr_unref(txn->replaces);
     sl_vec_release(&txn->parameters);
     sl_vec_release(&txn->metrics);
     sl_vec_release(&txn->predicates);

@@ -38,8 +38,24 @@ static bool atomic_fits(silt_type_kind from, silt_type_kind to)
     return is_time(from) && is_time(to) && to != SILT_TYPE_DATE; /* a date would lose the time of day */
 }
 
-/* Nested fields are assigned by position, so their names must agree in order as well. */
-static bool type_fits(const struct silt_type *from, const struct silt_type *to)
+static bool type_fits(const struct silt_type *from, const struct silt_type *to, bool by_name);
+
+/* Every field of the source has a place, and what has no value takes null. */
+static bool fields_fit_by_name(const struct silt_type *from, const struct silt_type *to)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < to->n_fields; i++) {
+        const struct silt_field *given = sl_type_find(from, to->fields[i].name, NULL);
+        if (given == NULL ? !to->fields[i].nullable : !type_fits(given->type, to->fields[i].type, true)) {
+            return false;
+        }
+        found += given != NULL ? 1u : 0u;
+    }
+    return found == from->n_fields;
+}
+
+/* Unless by_name, nested fields are assigned by position, so their names must agree in order as well. */
+static bool type_fits(const struct silt_type *from, const struct silt_type *to, bool by_name)
 {
     if (from->kind == SILT_TYPE_VOID) {
         return true;
@@ -54,16 +70,19 @@ static bool type_fits(const struct silt_type *from, const struct silt_type *to)
         return false;
     }
     switch (from->kind) {
-    case SILT_TYPE_ARRAY: return type_fits(from->element, to->element);
-    case SILT_TYPE_MAP: return type_fits(from->key, to->key) && type_fits(from->element, to->element);
+    case SILT_TYPE_ARRAY: return type_fits(from->element, to->element, by_name);
+    case SILT_TYPE_MAP: return type_fits(from->key, to->key, by_name) && type_fits(from->element, to->element, by_name);
     default: break;
+    }
+    if (by_name) {
+        return fields_fit_by_name(from, to);
     }
     if (from->n_fields != to->n_fields) {
         return false;
     }
     for (size_t i = 0; i < from->n_fields; i++) {
         if (!sl_str_eq_nocase(from->fields[i].name, to->fields[i].name) ||
-            !type_fits(from->fields[i].type, to->fields[i].type)) {
+            !type_fits(from->fields[i].type, to->fields[i].type, false)) {
             return false;
         }
     }
@@ -88,8 +107,11 @@ static silt_status fail_type(const silt_txn *txn, const struct silt_field *from,
 }
 
 static silt_status check_one(const silt_txn *txn, const silt_schema *source, size_t from,
-                             const struct silt_field *field, silt_error *err)
+                             const struct silt_field *field, bool by_name, silt_error *err)
 {
+    if (from == SL_COLUMN_GIVEN) {
+        return SILT_OK;
+    }
     if (from == SIZE_MAX) {
         if (field->nullable) {
             return SILT_OK;
@@ -102,11 +124,11 @@ static silt_status check_one(const silt_txn *txn, const silt_schema *source, siz
                        SL_FMT(field->name), from, source->root.n_fields);
     }
     const struct silt_field *given = &source->root.fields[from];
-    return type_fits(given->type, field->type) ? SILT_OK : fail_type(txn, given, field, err);
+    return type_fits(given->type, field->type, by_name) ? SILT_OK : fail_type(txn, given, field, err);
 }
 
-silt_status sl_txn_check_columns(const silt_txn *txn, const struct ArrowSchema *source, const size_t *mapping,
-                                 silt_error *err)
+static silt_status check_columns(const silt_txn *txn, const struct ArrowSchema *source, const size_t *mapping,
+                                 bool by_name, silt_error *err)
 {
     if (txn->schema->root.n_fields == 0) {
         return sl_fail(err, SILT_ESCHEMA, "DELTA_CANNOT_WRITE_EMPTY_SCHEMA", "the table has no columns to write to");
@@ -115,10 +137,22 @@ silt_status sl_txn_check_columns(const silt_txn *txn, const struct ArrowSchema *
     SL_TRY(silt_schema_from_arrow(txn->env, source, &given, err));
     silt_status status = SILT_OK;
     for (size_t i = 0; status == SILT_OK && i < txn->schema->root.n_fields; i++) {
-        status = check_one(txn, given, mapping[i], &txn->schema->root.fields[i], err);
+        status = check_one(txn, given, mapping[i], &txn->schema->root.fields[i], by_name, err);
     }
     silt_schema_unref(given);
     return status;
+}
+
+silt_status sl_txn_check_columns(const silt_txn *txn, const struct ArrowSchema *source, const size_t *mapping,
+                                 silt_error *err)
+{
+    return check_columns(txn, source, mapping, false, err);
+}
+
+silt_status sl_txn_check_columns_by_name(const silt_txn *txn, const struct ArrowSchema *source, const size_t *mapping,
+                                         silt_error *err)
+{
+    return check_columns(txn, source, mapping, true, err);
 }
 
 static silt_status fail_extra(const silt_txn *txn, struct sl_str name, silt_error *err)

@@ -10,6 +10,8 @@
 #include "kernel/feature/feature.h"
 #include "kernel/txn/commit_info.h"
 #include "kernel/txn/commit_loop.h"
+#include "kernel/txn/replace.h"
+#include "kernel/txn/txn_write.h"
 
 /* In the order of the file, after commitInfo. */
 silt_status sl_txn_actions(silt_txn *txn, struct sl_action **actions, size_t *n, silt_error *err)
@@ -114,7 +116,7 @@ static silt_status serialize(silt_txn *txn, const struct sl_txn_facts *facts, st
 }
 
 /* PROTOCOL: Transaction Identifiers: what the table has recorded already is not done again. */
-static bool is_recorded(const silt_txn *txn)
+bool sl_txn_is_recorded(const silt_txn *txn)
 {
     for (size_t i = 0; txn->snapshot != NULL && i < txn->app_txns.len; i++) {
         const struct sl_app_txn *app = &sl_txn_action_at(&txn->app_txns, i)->u.app_txn;
@@ -136,6 +138,7 @@ static silt_status run_job(silt_txn *txn, const silt_call *call, struct sl_commi
         sl_txn_action_at(&txn->app_txns, i)->u.app_txn.last_updated = sl_now_ms(txn->env);
     }
     SL_TRY(sl_txn_check_schema_change(txn, err));
+    SL_TRY(sl_replace_check(txn, call, err));
     SL_TRY(gather_facts(txn, &job.facts, err));
     job.first_version = txn->read_version + 1;
     struct sl_buf bytes;
@@ -158,14 +161,16 @@ static void fill_result(const silt_txn *txn, const struct sl_commit_end *end, si
     const bool committed = end->outcome == SILT_COMMIT_COMMITTED;
     result->files_added = committed ? (int64_t)txn->adds.len : 0;
     result->files_removed = committed ? (int64_t)txn->removes.len : 0;
-    result->rows_added = committed ? txn->rows_added : 0;
+    /* Rows that were there and were written again are not added. */
+    const int64_t added = txn->rows_added < 0 || txn->rows_copied < 0 ? -1 : txn->rows_added - txn->rows_copied;
+    result->rows_added = committed ? added : 0;
 }
 
 silt_status silt_txn_commit(silt_txn *txn, const silt_call *call, silt_commit_result *result, silt_error *err)
 {
     struct sl_commit_end end = {.outcome = SILT_COMMIT_CONFLICT, .version = -1};
     silt_status status = sl_txn_check_open(txn, err);
-    if (status == SILT_OK && is_recorded(txn)) {
+    if (status == SILT_OK && sl_txn_is_recorded(txn)) {
         end.outcome = SILT_COMMIT_SKIPPED;
         end.version = txn->read_version;
     } else if (status == SILT_OK) {

@@ -11,6 +11,7 @@
 #include "json/json.h"
 #include "kernel/feature/feature.h"
 #include "kernel/snapshot/state.h"
+#include "kernel/txn/txn_write.h"
 #include "schema/value.h"
 
 silt_status sl_txn_log_path(silt_txn *txn, const char *path, struct sl_str *out, silt_error *err)
@@ -197,7 +198,7 @@ silt_status silt_txn_add_file(silt_txn *txn, const silt_add_file *file, silt_err
     return sl_txn_push_add(txn, &add, rows, err);
 }
 
-static silt_status check_removable(const silt_txn *txn, bool data_change, silt_error *err)
+silt_status sl_txn_check_removable(const silt_txn *txn, bool data_change, silt_error *err)
 {
     if (txn->snapshot == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "a table that is being created has no files to remove");
@@ -249,7 +250,7 @@ silt_status silt_txn_remove_file(silt_txn *txn, const silt_call *call, const cha
                                  silt_error *err)
 {
     SL_TRY(sl_txn_check_open(txn, err));
-    SL_TRY(check_removable(txn, data_change, err));
+    SL_TRY(sl_txn_check_removable(txn, data_change, err));
     if (path == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "a file that is removed needs a path");
     }
@@ -265,21 +266,40 @@ silt_status silt_txn_remove_file(silt_txn *txn, const silt_call *call, const cha
     return push_remove(txn, entry->value.ptr, data_change, err);
 }
 
-static silt_status remove_one(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
+silt_status sl_txn_remove_add(silt_txn *txn, const struct sl_add *add, bool data_change, silt_error *err)
 {
-    silt_txn *txn = ctx;
-    (void)stop; /* all files go */
     struct sl_add *copy = sl_arena_alloc_zero(&txn->arena, sizeof(*copy));
     if (copy == NULL || !sl_add_copy(&txn->arena, add, copy)) {
         return sl_fail_nomem(err);
     }
-    return push_remove(txn, copy, true, err);
+    return push_remove(txn, copy, data_change, err);
+}
+
+static silt_status remove_one(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
+{
+    (void)stop; /* all files go */
+    return sl_txn_remove_add(ctx, add, true, err);
+}
+
+bool sl_txn_is_partition_column(const silt_txn *txn, struct sl_str name)
+{
+    for (size_t i = 0; i < txn->metadata.partition_columns.n; i++) {
+        if (sl_str_eq_nocase(txn->metadata.partition_columns.items[i], name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t sl_txn_removed_files(const silt_txn *txn)
+{
+    return txn->removes.len;
 }
 
 silt_status silt_txn_remove_all(silt_txn *txn, const silt_call *call, silt_error *err)
 {
     SL_TRY(sl_txn_check_open(txn, err));
-    SL_TRY(check_removable(txn, true, err));
+    SL_TRY(sl_txn_check_removable(txn, true, err));
     txn->reads_table = true;
     silt_error found = SILT_ERROR_INIT;
     const silt_status status = sl_snapshot_each_file(txn->snapshot, call, SL_FILES_ALL, remove_one, txn, &found);

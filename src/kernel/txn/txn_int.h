@@ -69,6 +69,9 @@ struct silt_txn {
     struct sl_vec parameters; /* struct sl_kv */
     struct sl_vec metrics;    /* struct sl_txn_metric */
     struct sl_vec predicates; /* silt_expr *: references */
+    silt_expr *replaces;      /* rows that are added from first_new on must fulfil it; NULL: anything */
+    size_t first_new;         /* of adds: those before it hold rows that were there and are kept */
+    int64_t rows_copied;      /* in those; -1: not known */
     struct sl_vec adds;       /* struct sl_action */
     struct sl_vec removes;    /* struct sl_action */
     struct sl_vec app_txns;   /* struct sl_action */
@@ -123,6 +126,11 @@ silt_status sl_txn_partition_values(silt_txn *txn, const silt_value *values, siz
                                     silt_error *err);
 /* Takes an add, whose memory is in the arena, after checking that no other action names the file. */
 silt_status sl_txn_push_add(silt_txn *txn, const struct sl_add *add, int64_t rows, silt_error *err);
+
+/* Removes a file that is live in the snapshot; the add is copied. */
+silt_status sl_txn_remove_add(silt_txn *txn, const struct sl_add *add, bool data_change, silt_error *err);
+/* May files be removed at all? */
+silt_status sl_txn_check_removable(const silt_txn *txn, bool data_change, silt_error *err);
 
 /* Names of source columns matched to the table's, ignoring case: mapping[i] for table column i, SIZE_MAX for none. */
 silt_status sl_txn_match_columns(const silt_txn *txn, const struct ArrowSchema *source, size_t *mapping,
