@@ -59,6 +59,7 @@ typedef struct silt_result {
     size_t statement_begin;         /* byte range of the statement in the text */
     size_t statement_end;
     int64_t version; /* committed by it, -1 if none */
+    bool skipped;    /* a write whose application id and version the table has recorded already: nothing was done */
 } silt_result;
 
 /*

@@ -86,6 +86,10 @@ static silt_status run_next(struct sl_cli *cli, silt_execution *execution, const
         sl_out_flush(&cli->out);
     }
     sl_progress_end(&cli->progress);
+    if (status == SILT_OK && !*done && result.skipped) {
+        sl_report_note(cli,
+                       "note: skipped, the table has recorded this application id with this version or a later one");
+    }
     if (status == SILT_OK && !*done && options->show_time) {
         show_time(cli, &result, begin_us);
     }

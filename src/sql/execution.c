@@ -70,6 +70,7 @@ silt_status sl_run_statement(struct sl_run *run, silt_error *err)
     case SL_STMT_SET:
     case SL_STMT_RESET: return sl_run_set(run, err);
     case SL_STMT_DROP_TABLE: return sl_run_drop(run, err);
+    case SL_STMT_TRUNCATE: return sl_run_truncate(run, err);
     case SL_STMT_QUERY: return sl_run_query(run, err);
     case SL_STMT_UNSUPPORTED: break;
     }

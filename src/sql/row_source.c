@@ -13,7 +13,10 @@
 #include "schema/value.h"
 #include "silt/transaction.h"
 #include "sql/plane_row.h"
+#include "sql/reshape.h"
 #include "sql/run.h"
+
+#include <stdio.h>
 
 silt_status sl_row_source_open(struct sl_run *run, size_t begin, size_t end, struct sl_row_source *out, silt_error *err)
 {
@@ -51,19 +54,37 @@ static size_t put_rows(const struct sl_row_source *source, struct sl_buf *sql)
     return begin;
 }
 
+/* One item of the SELECT list. */
+static silt_status put_column(const struct sl_row_source *source, const silt_field *field, size_t target, size_t from,
+                              struct sl_buf *sql, silt_error *err)
+{
+    char name[48];
+    const int len = snprintf(name, sizeof(name), "silt_rows.c%zu", from);
+    if (from == SL_COLUMN_GIVEN) {
+        sl_buf_put_str(sql, source->constants[target]);
+        return SILT_OK;
+    }
+    if (from == SIZE_MAX) {
+        sl_buf_put_c(sql, "CAST(NULL AS ");
+        sl_type_print_duckdb(sql, field->type);
+        sl_buf_put_char(sql, ')');
+        return SILT_OK;
+    }
+    if (source->shape != NULL) {
+        return sl_reshape_put(sql, sl_str_make(name, (size_t)len), silt_schema_field(source->shape, from)->type,
+                              field->type, err);
+    }
+    sl_buf_put_str(sql, sl_str_make(name, (size_t)len));
+    return SILT_OK;
+}
+
 silt_status sl_row_source_wrap(struct sl_row_source *source, const silt_schema *target, const size_t *mapping,
                                struct sl_buf *sql, silt_error *err)
 {
     sl_buf_put_c(sql, "SELECT ");
     for (size_t i = 0; i < silt_schema_field_count(target); i++) {
         sl_buf_put_c(sql, i > 0 ? ", " : "");
-        if (mapping[i] == SIZE_MAX) {
-            sl_buf_put_c(sql, "CAST(NULL AS ");
-            sl_type_print_duckdb(sql, silt_schema_field(target, i)->type);
-            sl_buf_put_char(sql, ')');
-        } else {
-            sl_buf_printf(sql, "silt_rows.c%zu", mapping[i]);
-        }
+        SL_TRY(put_column(source, silt_schema_field(target, i), i, mapping[i], sql, err));
         sl_buf_put_c(sql, " AS ");
         sl_quote_put(sql, silt_schema_field(target, i)->name, '"');
     }
@@ -184,8 +205,8 @@ out:
     return status;
 }
 
-/* num_affected_rows and num_inserted_rows, as Delta's INSERT shows them. */
-static silt_status put_metrics(struct sl_run *run, const silt_commit_result *commit, silt_error *err)
+/* num_affected_rows and num_inserted_rows, as Delta's INSERT shows them; -1: not known. */
+static silt_status put_metrics(struct sl_run *run, int64_t rows_added, silt_error *err)
 {
     static const struct sl_row_column columns[] = {{"num_affected_rows", "bigint"}, {"num_inserted_rows", "bigint"}};
     struct sl_row_set rows;
@@ -193,10 +214,10 @@ static silt_status put_metrics(struct sl_run *run, const silt_commit_result *com
 
     SL_TRY(sl_row_set_init(&rows, run->session->env, columns, 2, err));
     for (int i = 0; i < 2; i++) {
-        if (commit->rows_added < 0) {
+        if (rows_added < 0) {
             sl_row_null(&rows);
         } else {
-            sl_row_i64(&rows, commit->rows_added);
+            sl_row_i64(&rows, rows_added);
         }
     }
     sl_row_end(&rows);
@@ -206,19 +227,25 @@ static silt_status put_metrics(struct sl_run *run, const silt_commit_result *com
     return SILT_OK;
 }
 
+silt_status sl_run_skip(struct sl_run *run, bool rows_metric, silt_error *err)
+{
+    run->result->skipped = true;
+    run->result->kind = SILT_RESULT_NONE;
+    return rows_metric ? put_metrics(run, 0, err) : SILT_OK;
+}
+
 silt_status sl_run_commit(struct sl_run *run, silt_txn *txn, bool rows_metric, silt_error *err)
 {
     silt_commit_result commit = {.size = sizeof(commit)};
-    struct sl_str user_metadata = sl_session_option(run->session, "spark.databricks.delta.commitinfo.usermetadata");
 
-    if (user_metadata.ptr != NULL) {
-        SL_TRY(silt_txn_set_user_metadata(txn, user_metadata.ptr, err));
-    }
     SL_TRY(silt_txn_commit(txn, run->call, &commit, err));
+    if (commit.outcome == SILT_COMMIT_SKIPPED) {
+        return sl_run_skip(run, rows_metric, err);
+    }
     run->result->version = commit.version;
     if (!rows_metric) {
         run->result->kind = SILT_RESULT_NONE;
         return SILT_OK;
     }
-    return put_metrics(run, &commit, err);
+    return put_metrics(run, commit.rows_added, err);
 }

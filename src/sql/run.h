@@ -26,6 +26,7 @@ silt_status sl_run_query(struct sl_run *run, silt_error *err);
 silt_status sl_run_create(struct sl_run *run, silt_error *err);
 silt_status sl_run_insert(struct sl_run *run, silt_error *err);
 silt_status sl_run_drop(struct sl_run *run, silt_error *err);
+silt_status sl_run_truncate(struct sl_run *run, silt_error *err);
 silt_status sl_run_describe(struct sl_run *run, silt_error *err); /* DESCRIBE …, SHOW … */
 silt_status sl_run_set(struct sl_run *run, silt_error *err);      /* SET, RESET */
 
@@ -40,11 +41,15 @@ struct sl_row_source {
     struct sl_prepared_query query;
     struct ArrowSchema columns;
     size_t prefix_len; /* bytes put before the query's text by sl_row_source_wrap */
+    const struct sl_str
+        *constants; /* one for each target column: SQL of what the query does not give, else absent; NULL: none */
+    const silt_schema *shape; /* the query's columns, if nested values are brought into the target's shape; else NULL */
 };
 silt_status sl_row_source_open(struct sl_run *run, size_t begin, size_t end, struct sl_row_source *out,
                                silt_error *err);
 void sl_row_source_close(struct sl_row_source *source); /* safe on a zeroed one */
-/* SELECT list of target columns over the query: column i is the query's column mapping[i], or NULL if mapping[i] is SIZE_MAX. */
+/* SELECT list of target columns over the query: column i is the query's column mapping[i], source->constants[i] with SL_COLUMN_GIVEN, or
+ * NULL with SIZE_MAX. */
 silt_status sl_row_source_wrap(struct sl_row_source *source, const silt_schema *target, const size_t *mapping,
                                struct sl_buf *sql, silt_error *err);
 /*
@@ -55,7 +60,9 @@ silt_status sl_row_source_untyped(struct sl_run *run, struct sl_row_source *sour
 /* Writes the rows as files of the transaction. */
 silt_status sl_row_source_write(struct sl_run *run, struct sl_row_source *source, const size_t *mapping, silt_txn *txn,
                                 silt_error *err);
-/* Commits and makes the row of metrics. */
+/* Commits and makes the row of metrics; a commit that turns out to be recorded already is told as sl_run_skip does. */
 silt_status sl_run_commit(struct sl_run *run, silt_txn *txn, bool rows_metric, silt_error *err);
+/* The result of a write that is recorded in the table already. */
+silt_status sl_run_skip(struct sl_run *run, bool rows_metric, silt_error *err);
 
 #endif

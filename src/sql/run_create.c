@@ -8,6 +8,7 @@
 #include "schema/type.h"
 #include "silt/transaction.h"
 #include "sql/run.h"
+#include "sql/write_options.h"
 
 #include <string.h>
 
@@ -104,10 +105,13 @@ static silt_status partition_json(struct sl_run *run, struct sl_buf *out, silt_e
 
 static silt_status describe_operation(struct sl_run *run, silt_txn *txn, silt_error *err)
 {
+    struct sl_write_options options;
     struct sl_buf partition;
+    bool recorded = false; /* a new table has recorded nothing */
     silt_status status;
 
-    SL_TRY(sl_txn_set_engine_info(txn, run->session->engine_info, err));
+    SL_TRY(sl_write_options_get(run->session, &options, err));
+    SL_TRY(sl_write_begin(run, &options, txn, &recorded, err));
     SL_TRY(silt_txn_set_parameter(txn, "isManaged", "false", err));
     sl_buf_init(&partition, run->session->env);
     status = partition_json(run, &partition, err);

@@ -1,200 +1,226 @@
 /*
- * INSERT INTO | OVERWRITE: maps the query's columns onto the table's and commits them as one version.
+ * INSERT INTO | OVERWRITE | INTO … REPLACE WHERE: fits the query's columns to the table's, takes out what is replaced, and commits both as
+ * one version.
  */
 #include "base/error.h"
+#include "expr/expr.h"
 #include "kernel/txn/txn_write.h"
 #include "schema/type.h"
-#include "silt/transaction.h"
+#include "sql/insert_columns.h"
 #include "sql/run.h"
+#include "sql/write_options.h"
 
-static silt_status arity_error(struct sl_run *run, size_t got, size_t want, silt_error *err)
+/* What is replaced by the rows that come. */
+enum replaced {
+    NOTHING,
+    EVERYTHING,
+    BY_CONDITION,
+    BY_PARTITIONS /* those that receive rows; known only after they were written */
+};
+
+struct insertion {
+    struct sl_run *run;
+    const struct sl_insert *insert;
+    struct sl_write_options options;
+    silt_txn *txn;
+    struct sl_row_source source;
+    struct sl_insert_columns columns;
+    enum replaced replaced;
+    silt_expr *condition; /* BY_CONDITION: a reference */
+};
+
+/* Of REPLACE WHERE or of the option. */
+static struct sl_str condition_text(const struct insertion *in)
 {
-    silt_status status = sl_fail(err, SILT_ESCHEMA,
-                                 got < want ? "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS"
-                                            : "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS",
-                                 "cannot insert into %s: the query has %zu columns, the table needs %zu",
-                                 sl_table_name_text(run, &run->statement->insert.table), got, want);
+    return in->insert->condition.ptr != NULL ? in->insert->condition : in->options.replace_where;
+}
+
+static silt_status parse_condition(struct insertion *in, silt_error *err)
+{
+    const bool in_statement = in->insert->condition.ptr != NULL;
+    const struct sl_str text = condition_text(in);
+    const silt_status status = silt_expr_parse(in->run->session->env, text.ptr, text.len, silt_txn_schema(in->txn),
+                                               &in->condition, err);
+    if (status == SILT_OK || err == NULL) {
+        return status;
+    }
+    if (!in_statement) {
+        err->position = -1;
+        sl_error_context(err, "silt.write.replaceWhere");
+    } else if (err->position >= 0) {
+        sl_error_position(err, in->run->offset + in->insert->condition_begin + (size_t)err->position);
+    }
     return status;
 }
 
-/* Position of a target column by name. */
-static silt_status find_target(struct sl_run *run, const silt_schema *schema, struct sl_str name, size_t *out,
-                               silt_error *err)
+static bool is_partitioned(const struct insertion *in)
 {
+    const silt_schema *schema = silt_txn_schema(in->txn);
     for (size_t i = 0; i < silt_schema_field_count(schema); i++) {
-        if (sl_str_eq_nocase(silt_schema_field(schema, i)->name, name)) {
-            *out = i;
-            return SILT_OK;
+        if (sl_txn_is_partition_column(in->txn, silt_schema_field(schema, i)->name)) {
+            return true;
         }
     }
-    return sl_fail(err, SILT_ESCHEMA, "UNRESOLVED_COLUMN.WITH_SUGGESTION", "%s has no column %.*s",
-                   sl_table_name_text(run, &run->statement->insert.table), SL_FMT(name));
+    return false;
 }
 
-/* Query column i goes to the target named by list[i]. */
-static silt_status map_names(struct sl_run *run, const silt_schema *schema, const struct sl_str *list, size_t n,
-                             size_t *mapping, silt_error *err)
+/* Does PARTITION leave columns to the query? Without the clause all are. */
+static bool leaves_partitions(const struct sl_insert *insert)
 {
-    for (size_t i = 0; i < n; i++) {
-        size_t target = 0;
-        SL_TRY(find_target(run, schema, list[i], &target, err));
-        if (mapping[target] != SIZE_MAX) {
-            return sl_fail(err, SILT_ESCHEMA, "COLUMN_ALREADY_EXISTS", "column %.*s is named twice", SL_FMT(list[i]));
+    for (size_t i = 0; i < insert->n_partition; i++) {
+        if (insert->partition[i].value.ptr == NULL) {
+            return true;
         }
-        mapping[target] = i;
     }
-    return SILT_OK;
+    return !insert->has_partition;
 }
 
-/* A column that gets no value must accept null. */
-static silt_status check_missing(const silt_schema *schema, const size_t *mapping, silt_error *err)
+static silt_status refuse_together(const char *code, const char *one, const char *other, silt_error *err)
 {
-    for (size_t i = 0; i < silt_schema_field_count(schema); i++) {
-        const struct silt_field *field = silt_schema_field(schema, i);
-        if (mapping[i] == SIZE_MAX && !field->nullable) {
-            return sl_fail(err, SILT_ECONSTRAINT, "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
-                           "column %.*s is NOT NULL and gets no value", SL_FMT(field->name));
-        }
-    }
-    return SILT_OK;
+    return sl_fail(err, SILT_EINVALID, code, "%s cannot be used together with %s: both say what is overwritten", one,
+                   other);
 }
 
-static silt_status make_mapping(struct sl_run *run, const struct sl_row_source *source, const silt_schema *schema,
-                                size_t **out, silt_error *err)
+/* After the columns were fitted. */
+static silt_status choose_replaced(struct insertion *in, silt_error *err)
 {
-    const struct sl_insert *insert = &run->statement->insert;
-    size_t n_source = (size_t)source->columns.n_children;
-    size_t n_target = silt_schema_field_count(schema);
-    size_t *mapping = sl_arena_alloc_array(run->arena, n_target + 1, sizeof(*mapping));
-    struct sl_str *names = sl_arena_alloc_array(run->arena, n_source + 1, sizeof(*names));
-
-    if (mapping == NULL || names == NULL) {
-        return sl_fail_nomem(err);
+    const struct sl_write_options *options = &in->options;
+    const bool dynamic = options->dynamic && is_partitioned(in) && leaves_partitions(in->insert);
+    if (in->insert->mode == SL_INSERT_APPEND) {
+        return SILT_OK;
     }
-    for (size_t i = 0; i < n_target; i++) {
-        mapping[i] = SIZE_MAX;
+    if (in->insert->mode == SL_INSERT_REPLACE_WHERE) {
+        in->replaced = BY_CONDITION;
+        return parse_condition(in, err);
     }
-    if (insert->columns.n > 0) {
-        if (insert->columns.n != n_source) {
-            return arity_error(run, n_source, insert->columns.n, err);
-        }
-        SL_TRY(map_names(run, schema, insert->columns.items, n_source, mapping, err));
-    } else if (insert->by_name) {
-        for (size_t i = 0; i < n_source; i++) {
-            names[i] = sl_str_from(source->columns.children[i]->name);
-        }
-        SL_TRY(map_names(run, schema, names, n_source, mapping, err));
+    if (options->replace_where.ptr != NULL && options->dynamic) {
+        return refuse_together("DELTA_REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE", "replaceWhere",
+                               "partitionOverwriteMode = dynamic", err);
+    }
+    if (options->replace_where.ptr != NULL && in->insert->has_partition) {
+        return refuse_together("DELTA_REPLACE_WHERE_IN_OVERWRITE", "replaceWhere", "PARTITION", err);
+    }
+    if (options->replace_where.ptr != NULL) {
+        in->replaced = BY_CONDITION;
+        return parse_condition(in, err);
+    }
+    if (dynamic) {
+        in->replaced = BY_PARTITIONS;
+    } else if (in->columns.partition != NULL) {
+        in->replaced = BY_CONDITION;
+        in->condition = silt_expr_ref(in->columns.partition);
     } else {
-        if (n_source != n_target) {
-            return arity_error(run, n_source, n_target, err);
-        }
-        for (size_t i = 0; i < n_target; i++) {
-            mapping[i] = i;
-        }
+        in->replaced = EVERYTHING;
     }
-    *out = mapping;
-    return check_missing(schema, mapping, err);
+    return SILT_OK;
+}
+
+static silt_status choose_way(const struct insertion *in, struct sl_insert_way *out, silt_error *err)
+{
+    const struct sl_write_options *options = &in->options;
+    *out = (struct sl_insert_way){.merges = options->merges_schema || in->insert->evolves};
+    if (in->insert->mode != SL_INSERT_OVERWRITE || !options->overwrites_schema) {
+        return SILT_OK;
+    }
+    if (options->dynamic) {
+        return refuse_together("DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE", "overwriteSchema",
+                               "partitionOverwriteMode = dynamic", err);
+    }
+    if (options->replace_where.ptr != NULL || in->insert->has_partition) {
+        return refuse_together("DELTA_REPLACE_WHERE_IN_OVERWRITE", "overwriteSchema", "replaceWhere or PARTITION", err);
+    }
+    *out = (struct sl_insert_way){.overwrites = true, .partition_by = options->partition_by};
+    return SILT_OK;
+}
+
+static silt_status local_time(void *ctx, int64_t wall_us, int64_t *instant_us, silt_error *err)
+{
+    const struct sl_run *run = ctx;
+    return sl_session_local_to_utc(run->session, run->call, wall_us, instant_us, err);
 }
 
 /*
- * Do the query's columns fit? Those of untyped NULLs are asked for only when a type stands in the way; they leave the mapping, which
- * makes them NULLs of the table's type.
+ * Partition values of timestamps without a zone mean another instant in each zone, and conflicts are judged without one: then the
+ * transaction counts as reading everything.
  */
-static silt_status check_types(struct sl_run *run, struct sl_row_source *source, const silt_txn *txn, size_t *mapping,
-                               silt_error *err)
+static silt_status take_out_rows(struct insertion *in, silt_error *err)
 {
-    size_t n_target = silt_schema_field_count(silt_txn_schema(txn));
-    size_t n_source = (size_t)source->columns.n_children;
-    bool *untyped = sl_arena_alloc_array(run->arena, n_source + 1, sizeof(*untyped));
-    silt_status status = sl_txn_check_columns(txn, &source->columns, mapping, err);
-
-    if (status != SILT_ESCHEMA) {
-        return status;
+    const bool utc = sl_str_eq_nocase(sl_str_from(in->run->session->time_zone), SL_STR("UTC"));
+    const struct sl_txn_replace request = {in->condition, utc ? NULL : local_time, in->run};
+    if (!utc && is_partitioned(in)) {
+        SL_TRY(silt_txn_read_predicate(in->txn, NULL, err));
     }
-    if (untyped == NULL) {
-        return sl_fail_nomem(err);
-    }
-    SL_TRY(sl_row_source_untyped(run, source, untyped, err));
-    for (size_t i = 0; i < n_target; i++) {
-        mapping[i] = mapping[i] != SIZE_MAX && untyped[mapping[i]] ? SIZE_MAX : mapping[i];
-    }
-    silt_error_reset(err);
-    return sl_txn_check_columns(txn, &source->columns, mapping, err);
+    return sl_txn_replace_where(in->txn, in->run->call, &request, err);
 }
 
-static silt_status insert_rows(struct sl_run *run, silt_txn *txn, silt_error *err)
+static silt_status describe(struct insertion *in, const struct sl_insert_way *way, silt_error *err)
 {
-    const struct sl_insert *insert = &run->statement->insert;
-    struct sl_row_source source = {0};
-    size_t *mapping = NULL;
-    silt_status status;
-
-    SL_TRY(sl_row_source_open(run, insert->query_begin, insert->query_end, &source, err));
-    status = make_mapping(run, &source, silt_txn_schema(txn), &mapping, err);
-    if (status == SILT_OK) {
-        status = check_types(run, &source, txn, mapping, err);
+    silt_txn *txn = in->txn;
+    SL_TRY(silt_txn_set_parameter(txn, "mode", in->replaced == NOTHING ? "Append" : "Overwrite", err));
+    SL_TRY(silt_txn_set_parameter(txn, "partitionBy", "[]", err));
+    if (in->condition != NULL) {
+        const struct sl_str given = condition_text(in);
+        const char *text = given.ptr != NULL ? sl_arena_strdup(in->run->arena, given) : silt_expr_text(in->condition);
+        SL_TRY(text != NULL ? silt_txn_set_parameter(txn, "predicate", text, err) : sl_fail_nomem(err));
     }
-    if (status == SILT_OK && insert->mode == SL_INSERT_OVERWRITE) {
-        status = silt_txn_remove_all(txn, run->call, err);
+    if (in->replaced == BY_PARTITIONS) {
+        SL_TRY(silt_txn_set_parameter(txn, "isDynamicPartitionOverwrite", "true", err));
     }
-    if (status == SILT_OK) {
-        status = sl_row_source_write(run, &source, mapping, txn, err);
+    if (way->overwrites) {
+        SL_TRY(silt_txn_set_parameter(txn, "canOverwriteSchema", "true", err));
     }
-    sl_row_source_close(&source);
-    return status;
+    return way->merges ? silt_txn_set_parameter(txn, "canMergeSchema", "true", err) : SILT_OK;
 }
 
-/* A query would read the temporary table of that name, so that the rows would go where nobody looks for them. */
-static silt_status check_target(struct sl_run *run, const struct sl_table_name *name, silt_error *err)
+static silt_status insert_rows(struct insertion *in, silt_error *err)
 {
-    if (name->travel != SL_TRAVEL_NONE) {
-        return sl_fail(err, SILT_EINVALID, "DELTA_TIME_TRAVEL_INVALID_WRITE", "cannot write to an older version of %s",
-                       sl_table_name_text(run, name));
+    const struct sl_insert *insert = in->insert;
+    struct sl_insert_way way;
+    SL_TRY(choose_way(in, &way, err));
+    SL_TRY(sl_row_source_open(in->run, insert->query_begin, insert->query_end, &in->source, err));
+    SL_TRY(sl_insert_columns_fit(in->run, &in->source, in->txn, &way, &in->columns, err));
+    SL_TRY(choose_replaced(in, err));
+    SL_TRY(describe(in, &way, err));
+    if (in->replaced == EVERYTHING && !way.overwrites) {
+        SL_TRY(silt_txn_remove_all(in->txn, in->run->call, err));
     }
-    bool is_temporary = false;
-    SL_TRY(sl_session_is_temporary(run->session, run->call, name, &is_temporary, err));
-    if (is_temporary && !name->is_path) {
-        silt_status status = sl_fail(err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_STATEMENT",
-                                     "%s is a temporary table or view: rows are inserted into Delta tables only",
-                                     sl_table_name_text(run, name));
-        sl_error_hint(err, "a Delta table of the same name can be named by its path: delta.`/path/to/table`");
-        return status;
+    if (in->replaced == BY_CONDITION) {
+        SL_TRY(take_out_rows(in, err));
     }
-    return SILT_OK;
+    SL_TRY(sl_row_source_write(in->run, &in->source, in->columns.mapping, in->txn, err));
+    return in->replaced == BY_PARTITIONS ? silt_txn_overwrite_partitions(in->txn, in->run->call, err) : SILT_OK;
+}
+
+static silt_status run_in(struct insertion *in, silt_error *err)
+{
+    bool recorded = false;
+    SL_TRY(sl_write_begin(in->run, &in->options, in->txn, &recorded, err));
+    if (recorded) {
+        return sl_run_skip(in->run, true, err);
+    }
+    SL_TRY(insert_rows(in, err));
+    return sl_run_commit(in->run, in->txn, true, err);
 }
 
 silt_status sl_run_insert(struct sl_run *run, silt_error *err)
 {
-    struct sl_insert *insert = &run->statement->insert;
+    struct insertion in = {.run = run, .insert = &run->statement->insert};
     silt_table *table = NULL;
-    silt_txn *txn = NULL;
-    silt_status status;
 
-    SL_TRY(check_target(run, &insert->table, err));
-    SL_TRY(sl_session_open_table(run->session, &insert->table, &table, err));
-    status = silt_txn_begin(table, run->call, "WRITE", &txn, err);
-    if (status != SILT_OK) {
-        goto out;
+    SL_TRY(sl_write_options_get(run->session, &in.options, err));
+    SL_TRY(sl_write_check_target(run, &run->statement->insert.table, "rows are inserted into Delta tables only", err));
+    SL_TRY(sl_session_open_table(run->session, &run->statement->insert.table, &table, err));
+    silt_status status = silt_txn_begin(table, run->call, "WRITE", &in.txn, err);
+    if (status == SILT_OK) {
+        status = run_in(&in, err);
     }
-    status = sl_txn_set_engine_info(txn, run->session->engine_info, err);
-    if (status != SILT_OK) {
-        goto out;
+    if (status == SILT_OK) {
+        sl_write_end(run, &in.options);
     }
-    status = silt_txn_set_parameter(txn, "mode", insert->mode == SL_INSERT_APPEND ? "Append" : "Overwrite", err);
-    if (status != SILT_OK) {
-        goto out;
-    }
-    status = silt_txn_set_parameter(txn, "partitionBy", "[]", err);
-    if (status != SILT_OK) {
-        goto out;
-    }
-    status = insert_rows(run, txn, err);
-    if (status != SILT_OK) {
-        goto out;
-    }
-    status = sl_run_commit(run, txn, true, err);
-out:
-    silt_txn_free(txn);
+    silt_expr_unref(in.condition);
+    sl_row_source_close(&in.source);
+    sl_insert_columns_release(&in.columns);
+    silt_txn_free(in.txn);
     silt_table_unref(table);
     return status;
 }

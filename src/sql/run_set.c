@@ -15,14 +15,23 @@ enum target {
     PLANE
 };
 
+enum values {
+    TEXT,
+    BOOLEAN,
+    NUMBER, /* a whole one, not negative */
+    COUNT,  /* the same from 1 on */
+    OVERWRITE_MODE
+};
+
 struct option {
     const char *name;
     const char *alias;
     enum target target;
+    enum values values;
 };
 
 static const struct option options[] = {
-#define SL_OPTION(name, alias, target) {name, alias, target},
+#define SL_OPTION(name, alias, target, values) {name, alias, target, values},
 #include "sql/options.def"
 #undef SL_OPTION
 };
@@ -31,7 +40,7 @@ static const struct option *find_option(struct sl_str key)
 {
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
         if (sl_str_eq_nocase(key, sl_str_from(options[i].name)) ||
-            sl_str_eq_nocase(key, sl_str_from(options[i].alias))) {
+            (options[i].alias[0] != '\0' && sl_str_eq_nocase(key, sl_str_from(options[i].alias)))) {
             return &options[i];
         }
     }
@@ -65,6 +74,31 @@ static silt_status unknown_option(struct sl_run *run, struct sl_str key, silt_er
     if (near != NULL) {
         sl_error_hint(err, "did you mean %s?", near);
     }
+    sl_error_position(err, run->offset);
+    return status;
+}
+
+/* Is it something that the option can be? */
+static silt_status check_value(struct sl_run *run, const struct option *option, struct sl_str value, silt_error *err)
+{
+    static const char *const expected[] = {"", "true or false", "a whole number that is not negative",
+                                           "a whole number from 1 on", "static or dynamic"};
+    int64_t number = -1;
+    bool good = true;
+    switch (option->values) {
+    case TEXT: return SILT_OK;
+    case BOOLEAN: good = sl_str_eq_nocase(value, SL_STR("true")) || sl_str_eq_nocase(value, SL_STR("false")); break;
+    case NUMBER: good = sl_str_to_i64(value, &number) && number >= 0; break;
+    case COUNT: good = sl_str_to_i64(value, &number) && number > 0; break;
+    case OVERWRITE_MODE:
+        good = sl_str_eq_nocase(value, SL_STR("static")) || sl_str_eq_nocase(value, SL_STR("dynamic"));
+        break;
+    }
+    if (good) {
+        return SILT_OK;
+    }
+    const silt_status status = sl_fail(err, SILT_EINVALID, "INVALID_CONF_VALUE.TYPE_MISMATCH", "%s is %s, not %.*s",
+                                       option->name, expected[option->values], SL_FMT(value));
     sl_error_position(err, run->offset);
     return status;
 }
@@ -118,6 +152,9 @@ static silt_status set_one(struct sl_run *run, silt_error *err)
     }
     if (option == NULL && (sl_str_starts_with(lower, SL_STR("spark.")) || sl_str_starts_with(lower, SL_STR("silt.")))) {
         return unknown_option(run, key, err);
+    }
+    if (option != NULL) {
+        SL_TRY(check_value(run, option, value, err));
     }
     if (option == NULL || option->target == PLANE) {
         SL_TRY(set_plane(run, plane_name(key), value, err));

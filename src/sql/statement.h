@@ -22,6 +22,7 @@ enum sl_statement_kind {
     SL_STMT_SET, /* SET key = value; SET; SET key */
     SL_STMT_RESET,
     SL_STMT_DROP_TABLE,
+    SL_STMT_TRUNCATE,
     SL_STMT_UNSUPPORTED /* a statement of Delta that is not supported: refused by name */
 };
 
@@ -42,14 +43,28 @@ struct sl_create_table {
 
 enum sl_insert_mode {
     SL_INSERT_APPEND,
-    SL_INSERT_OVERWRITE
+    SL_INSERT_OVERWRITE,
+    SL_INSERT_REPLACE_WHERE
+};
+
+/* A column of PARTITION (p = 1, q). */
+struct sl_partition_spec {
+    struct sl_str column;
+    struct sl_str value; /* text of a literal; absent: the query gives it */
+    size_t value_begin;  /* of it in the statement */
 };
 
 struct sl_insert {
     struct sl_table_name table;
     enum sl_insert_mode mode;
     bool by_name;
+    bool evolves;               /* WITH SCHEMA EVOLUTION */
     struct sl_str_list columns; /* explicit list, n 0 if none */
+    struct sl_partition_spec *partition;
+    size_t n_partition;
+    bool has_partition;
+    struct sl_str condition; /* of REPLACE WHERE */
+    size_t condition_begin;  /* in the statement */
     size_t query_begin, query_end;
 };
 
@@ -57,7 +72,8 @@ struct sl_statement {
     enum sl_statement_kind kind;
     const char *name;           /* e.g. "DESCRIBE HISTORY", for messages */
     const char *hint;           /* SL_STMT_UNSUPPORTED: what to do instead; or NULL */
-    struct sl_table_name table; /* DESCRIBE, SHOW */
+    struct sl_table_name table; /* DESCRIBE, SHOW, DROP, TRUNCATE */
+    bool if_exists;             /* DROP */
     bool extended;
     int64_t limit;            /* DESCRIBE HISTORY t LIMIT n; 0 none */
     struct sl_str key, value; /* SET, RESET, SHOW TBLPROPERTIES t ('key') */

@@ -9,10 +9,10 @@
 
 /* Leading words of statements that Delta defines and silt does not support. Longest first where one begins another. */
 static const char *const unsupported[][2] = {
-    {"ALTER", "TABLE"}, {"ANALYZE", "TABLE"}, {"CACHE", NULL},      {"CLONE", NULL},   {"CONVERT", "TO"},
-    {"DELETE", NULL},   {"FSCK", NULL},       {"GENERATE", NULL},   {"MERGE", NULL},   {"MSCK", NULL},
-    {"OPTIMIZE", NULL}, {"REORG", NULL},      {"REFRESH", NULL},    {"RESTORE", NULL}, {"TRUNCATE", NULL},
-    {"UPDATE", NULL},   {"VACUUM", NULL},     {"REPLACE", "TABLE"}, {"UNDROP", NULL},
+    {"ALTER", "TABLE"}, {"ANALYZE", "TABLE"}, {"CACHE", NULL},    {"CLONE", NULL},   {"CONVERT", "TO"},
+    {"DELETE", NULL},   {"FSCK", NULL},       {"GENERATE", NULL}, {"MERGE", NULL},   {"MSCK", NULL},
+    {"OPTIMIZE", NULL}, {"REORG", NULL},      {"REFRESH", NULL},  {"RESTORE", NULL}, {"UPDATE", NULL},
+    {"VACUUM", NULL},   {"REPLACE", "TABLE"}, {"UNDROP", NULL},
 };
 
 /* Statements of other databases that would run in the data plane and do nothing to Delta tables. */
@@ -192,6 +192,23 @@ static silt_status refuse_known(struct sl_cursor *cursor, struct sl_statement *o
     return out->name != NULL ? SILT_OK : sl_fail_nomem(cursor->err);
 }
 
+/* TRUNCATE TABLE name; as Delta Spark, no partitions of it. */
+static silt_status parse_truncate(struct sl_cursor *cursor, struct sl_statement *out)
+{
+    out->kind = SL_STMT_TRUNCATE;
+    out->name = "TRUNCATE TABLE";
+    SL_TRY(sl_cursor_expect(cursor, "TABLE"));
+    SL_TRY(sl_cursor_table(cursor, &out->table));
+    if (sl_cursor_at(cursor, "PARTITION")) {
+        const silt_status status = sl_fail(cursor->err, SILT_EUNSUPPORTED,
+                                           "DELTA_TRUNCATE_TABLE_PARTITION_NOT_SUPPORTED",
+                                           "partitions of a Delta table cannot be truncated");
+        sl_error_position(cursor->err, cursor->token.begin);
+        return status;
+    }
+    return sl_cursor_expect_end(cursor);
+}
+
 /* DROP TABLE [IF EXISTS] name; other DROPs are the data plane's. */
 static silt_status parse_drop(struct sl_cursor *cursor, struct sl_statement *out)
 {
@@ -203,8 +220,10 @@ static silt_status parse_drop(struct sl_cursor *cursor, struct sl_statement *out
     out->name = "DROP TABLE";
     if (sl_cursor_accept(cursor, "IF")) {
         SL_TRY(sl_cursor_expect(cursor, "EXISTS"));
+        out->if_exists = true;
     }
     SL_TRY(sl_cursor_table(cursor, &out->table));
+    (void)sl_cursor_accept(cursor, "PURGE"); /* there is no trash that it could pass by */
     return sl_cursor_expect_end(cursor);
 }
 
@@ -237,6 +256,9 @@ silt_status sl_statement_parse(struct sl_arena *arena, struct sl_str text, struc
     }
     if (sl_cursor_accept(&cursor, "DROP")) {
         return parse_drop(&cursor, out);
+    }
+    if (sl_cursor_accept(&cursor, "TRUNCATE")) {
+        return parse_truncate(&cursor, out);
     }
     return refuse_known(&cursor, out);
 }

@@ -46,6 +46,7 @@ silt_status rows_run(silt_session *session, struct sl_str text, const struct Arr
     silt_execution *execution = NULL;
     bool done = false;
     out->version = -1;
+    out->skipped = false;
     silt_status status = silt_session_execute(session, text.ptr, text.len, params_schema, params, &execution, err);
     while (status == SILT_OK && !done) {
         silt_result result = {.size = sizeof(result)};
@@ -54,6 +55,7 @@ silt_status rows_run(silt_session *session, struct sl_str text, const struct Arr
             sl_buf_clear(out->rows);
             out->kind = result.kind;
             out->version = result.version;
+            out->skipped = result.skipped;
             status = result.stream.release != NULL ? rows_drain(&result.stream, out->rows, err) : SILT_OK;
         }
     }

@@ -5,6 +5,7 @@
 #ifndef SILT_ROWS_TEXT_H
 #define SILT_ROWS_TEXT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
@@ -19,6 +20,7 @@ struct rows_result {
     struct sl_buf *rows; /* the caller's */
     silt_result_kind kind;
     int64_t version; /* committed, -1 if none */
+    bool skipped;
 };
 
 /* Runs the statements of a text up to the first failure. Parameters may be NULL. */

@@ -45,6 +45,7 @@ silt_status session_try_with(struct session_fixture *s, const char *sql, const s
     const silt_status status = rows_run(s->session, sl_str_from(sql), params_schema, params, &result, &s->err);
     s->kind = result.kind;
     s->version = result.version;
+    s->skipped = result.skipped;
     return status;
 }
 
@@ -72,7 +73,8 @@ void session_expect_fault(struct session_fixture *s, const char *sql, silt_statu
                           int position)
 {
     const silt_status got = session_try(s, sql);
-    if (got != status || strcmp(s->err.code_name, code) != 0 || (position >= 0 && s->err.position != position)) {
+    if (got != status || strcmp(s->err.code_name, code != NULL ? code : "") != 0 ||
+        (position >= 0 && s->err.position != position)) {
         fail_msg("%s: got %s [%s] at %d: %s", sql, silt_status_name(got), s->err.code_name, s->err.position,
                  s->err.message);
     }

@@ -25,6 +25,7 @@ struct session_fixture {
     struct sl_arena arena; /* texts that live as long as the test */
     silt_result_kind kind;
     int64_t version; /* committed by the last statement, -1 if none */
+    bool skipped;    /* it was recorded already */
     silt_error err;
 };
 

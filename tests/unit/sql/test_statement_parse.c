@@ -62,6 +62,7 @@ static void statements_are_told_apart(void **state)
     expect_kind("SET a.b = 1", SL_STMT_SET);
     expect_kind("RESET a.b", SL_STMT_RESET);
     expect_kind("DROP TABLE IF EXISTS t", SL_STMT_DROP_TABLE);
+    expect_kind("TRUNCATE TABLE t", SL_STMT_TRUNCATE);
     expect_kind("DROP VIEW v", SL_STMT_QUERY);
 }
 
@@ -77,7 +78,6 @@ static void later_statements_are_named_not_run(void **state)
                                         "ALTER TABLE t x",
                                         "CONVERT TO DELTA x",
                                         "SHOW CREATE TABLE t",
-                                        "TRUNCATE TABLE t",
                                         "SHOW TABLES",
                                         "BEGIN",
                                         "START TRANSACTION",
@@ -147,6 +147,38 @@ static void insert_has_its_forms(void **state)
     parse_end(&p);
 }
 
+static void insert_says_what_it_replaces(void **state)
+{
+    (void)state;
+    struct parse_test p;
+    static const char *const texts[] = {
+        "insert into t replace where a in (1, 2) and b is distinct from c select 1",
+        "insert into t replace where a in (1, 2) and b is distinct from c values (1)",
+        "insert into t replace where a in (1, 2) and b is distinct from c (select 1)",
+        "insert into t replace where a in (1, 2) and b is distinct from c with q as (select 1) from q",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        assert_int_equal(parse(&p, texts[i]), SILT_OK);
+        assert_int_equal(p.statement.insert.mode, SL_INSERT_REPLACE_WHERE);
+        assert_true(sl_str_eq_c(p.statement.insert.condition, "a in (1, 2) and b is distinct from c"));
+        assert_int_equal(p.statement.insert.condition_begin, 28);
+        assert_int_equal(p.statement.insert.query_begin, 65);
+        parse_end(&p);
+    }
+    assert_int_equal(parse(&p, "insert with schema evolution overwrite t partition (`a b` = date '2026-01-01', c) "
+                               "(d) by name select 1"),
+                     SILT_OK);
+    const struct sl_insert *insert = &p.statement.insert;
+    assert_true(insert->evolves && insert->by_name && insert->has_partition);
+    assert_int_equal(insert->mode, SL_INSERT_OVERWRITE);
+    assert_int_equal(insert->n_partition, 2);
+    assert_true(sl_str_eq_c(insert->partition[0].column, "a b"));
+    assert_true(sl_str_eq_c(insert->partition[0].value, "date '2026-01-01'"));
+    assert_null(insert->partition[1].value.ptr);
+    assert_int_equal(insert->columns.n, 1);
+    parse_end(&p);
+}
+
 static void set_keeps_names_and_values(void **state)
 {
     (void)state;
@@ -174,7 +206,14 @@ static void faults_are_placed(void **state)
     expect_fault("create table t (a int) cluster by (a)", SILT_EUNSUPPORTED, 23);
     expect_fault("insert t values (1)", SILT_ESYNTAX, 7);
     expect_fault("insert into t", SILT_ESYNTAX, 13);
-    expect_fault("insert into t partition (a=1) values (1)", SILT_EUNSUPPORTED, 14);
+    expect_fault("insert into t partition (a=) values (1)", SILT_ESYNTAX, 27);
+    expect_fault("insert into t partition (a=1) if not exists values (1)", SILT_EUNSUPPORTED, 30);
+    expect_fault("insert into t replace using (a) values (1)", SILT_EUNSUPPORTED, 22);
+    expect_fault("insert into t replace where values (1)", SILT_ESYNTAX, 28);
+    expect_fault("insert overwrite t replace where a values (1)", SILT_EUNSUPPORTED, 19);
+    expect_fault("insert with evolution into t values (1)", SILT_ESYNTAX, 12);
+    expect_fault("truncate t", SILT_ESYNTAX, 9);
+    expect_fault("truncate table t partition (a = 1)", SILT_EUNSUPPORTED, 17);
     expect_fault("describe history", SILT_ESYNTAX, 16);
     expect_fault("describe history t limit x", SILT_ESYNTAX, 25);
     expect_fault("'never closed", SILT_ESYNTAX, 0);
@@ -211,13 +250,10 @@ static void table_names_carry_time_travel(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(statements_are_told_apart),
-        cmocka_unit_test(later_statements_are_named_not_run),
-        cmocka_unit_test(create_table_has_every_clause),
-        cmocka_unit_test(create_table_as_keeps_the_range_of_its_query),
-        cmocka_unit_test(insert_has_its_forms),
-        cmocka_unit_test(set_keeps_names_and_values),
-        cmocka_unit_test(faults_are_placed),
+        cmocka_unit_test(statements_are_told_apart),     cmocka_unit_test(later_statements_are_named_not_run),
+        cmocka_unit_test(create_table_has_every_clause), cmocka_unit_test(create_table_as_keeps_the_range_of_its_query),
+        cmocka_unit_test(insert_has_its_forms),          cmocka_unit_test(insert_says_what_it_replaces),
+        cmocka_unit_test(set_keeps_names_and_values),    cmocka_unit_test(faults_are_placed),
         cmocka_unit_test(table_names_carry_time_travel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,336 @@
+/* INSERT in all its forms: what is replaced, what of the schema changes, and what is refused without a trace. */
+#include "count_files.h"
+#include "session_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* id 1..6 in partitions a, a, b, b, null, null; a file each partition and insert. */
+static void make_parts(struct session_fixture *s)
+{
+    session_expect_done(s, "CREATE TABLE t (id BIGINT, p STRING, v STRING) USING delta PARTITIONED BY (p)");
+    session_expect_done(s,
+                        "INSERT INTO t VALUES (1, 'a', 'one'), (2, 'a', 'two'), (3, 'b', 'three'), (4, 'b', 'four')");
+    session_expect_done(s, "INSERT INTO t VALUES (5, NULL, 'five'), (6, NULL, NULL)");
+}
+
+/* Fails, and neither a version nor a file is new. */
+static void expect_refused(struct session_fixture *s, const char *sql, silt_status status, const char *code)
+{
+    const int before = count_files(s->dir);
+    session_expect_fault(s, sql, status, code, -1);
+    assert_int_equal(count_files(s->dir), before);
+}
+
+static int64_t newest(struct session_fixture *s)
+{
+    int64_t version = -1;
+    assert_int_equal(session_try(s, "DESCRIBE HISTORY t LIMIT 1"), SILT_OK);
+    version = strtoll(sl_buf_cstr(&s->out), NULL, 10);
+    return version;
+}
+
+static void replace_where_takes_out_partitions_unread(void **state)
+{
+    struct session_fixture *s = *state;
+    make_parts(s);
+    session_expect_rows(s, "INSERT INTO t REPLACE WHERE p = 'a' SELECT 10, 'a', 'ten'", "1|1\n");
+    assert_int_equal(s->version, 3);
+    session_expect_rows(s, "SELECT id FROM t ORDER BY id", "3\n4\n5\n6\n10\n");
+    session_expect_rows(s, "INSERT INTO t REPLACE WHERE p IS NULL VALUES (11, NULL, 'x'), (12, '', 'y')", "2|2\n");
+    session_expect_rows(s, "SELECT id FROM t WHERE p IS NULL ORDER BY id", "11\n12\n");
+    session_expect_rows(s, "INSERT INTO t REPLACE WHERE p = 'z' VALUES (13, 'z', 'new')", "1|1\n");
+    session_expect_rows(s, "INSERT INTO t REPLACE WHERE p IN ('a', 'z') SELECT * FROM t WHERE false", "0|0\n");
+    session_expect_rows(s, "SELECT id FROM t ORDER BY id", "3\n4\n11\n12\n");
+    session_expect_rows(s, "INSERT INTO t REPLACE WHERE true VALUES (1, 'q', 'all')", "1|1\n");
+    session_expect_rows(s, "SELECT id FROM t", "1\n");
+}
+
+static void replace_where_keeps_the_other_rows_of_files(void **state)
+{
+    struct session_fixture *s = *state;
+    make_parts(s);
+    session_expect_rows(s, "INSERT INTO t REPLACE WHERE id = 2 OR v = 'four' SELECT 2, 'c', 'TWO'", "1|1\n");
+    session_expect_rows(s, "SELECT * FROM t ORDER BY id", "1|a|one\n2|c|TWO\n3|b|three\n5|NULL|five\n6|NULL|NULL\n");
+    /* v of row 6 is null, so the condition is too: the row stays. */
+    session_expect_rows(s, "INSERT INTO t REPLACE WHERE v <> 'one' SELECT 7, 'a', 'seven'", "1|1\n");
+    session_expect_rows(s, "SELECT * FROM t ORDER BY id", "1|a|one\n6|NULL|NULL\n7|a|seven\n");
+    session_expect_rows(s, "INSERT INTO t REPLACE WHERE v IS NULL OR id < 2 SELECT id - 6, p, v FROM t WHERE id = 7",
+                        "1|1\n");
+    session_expect_rows(s, "SELECT * FROM t ORDER BY id", "1|a|seven\n7|a|seven\n");
+}
+
+static void replace_where_tells_what_it_did(void **state)
+{
+    struct session_fixture *s = *state;
+    make_parts(s);
+    session_expect_done(s, "INSERT INTO t REPLACE WHERE id >= 4 AND id <= 5 VALUES (4, 'b', 'x')");
+    session_expect_rows(
+        s,
+        session_with_dir(s, "SELECT o.operation, o.operationParameters.mode, o.operationParameters.predicate, "
+                            "o.operationMetrics.numFiles, o.operationMetrics.numOutputRows, "
+                            "o.operationMetrics.numCopiedRows, o.operationMetrics.numDeletedRows, "
+                            "o.operationMetrics.numRemovedFiles, o.isBlindAppend "
+                            "FROM (SELECT commitInfo AS o FROM read_json('%D/t/_delta_log/00000000000000000003.json')) "
+                            "WHERE o IS NOT NULL"),
+        "WRITE|Overwrite|id >= 4 AND id <= 5|3|3|2|2|2|false\n");
+}
+
+static void rows_outside_of_the_condition_are_refused(void **state)
+{
+    struct session_fixture *s = *state;
+    make_parts(s);
+    static const char *const texts[] = {
+        "INSERT INTO t REPLACE WHERE p = 'a' VALUES (1, 'a', 'x'), (2, 'b', 'x')",
+        "INSERT INTO t REPLACE WHERE p = 'a' VALUES (1, NULL, 'x')",
+        "INSERT INTO t REPLACE WHERE p <> 'a' VALUES (1, '', 'x')",
+        "INSERT INTO t REPLACE WHERE id > 3 VALUES (4, 'a', 'x'), (3, 'a', 'x')",
+        "INSERT INTO t REPLACE WHERE id > 3 VALUES (NULL, 'a', 'x')",
+        "INSERT INTO t REPLACE WHERE id > 3 AND v LIKE 'f%' SELECT 4, 'a', 'seven'",
+        "INSERT INTO t REPLACE WHERE false VALUES (4, 'a', 'x')",
+    };
+    const int64_t version = newest(s);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        expect_refused(s, texts[i], SILT_ECONSTRAINT, "DELTA_REPLACE_WHERE_MISMATCH");
+    }
+    assert_int_equal(newest(s), version);
+    session_expect_rows(s, "SELECT count(*), sum(id) FROM t", "6|21\n");
+}
+
+static void conditions_that_are_none_are_refused(void **state)
+{
+    struct session_fixture *s = *state;
+    make_parts(s);
+    expect_refused(s, "INSERT INTO t REPLACE WHERE nope = 1 VALUES (1, 'a', 'x')", SILT_ESCHEMA,
+                   "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA");
+    expect_refused(s, "INSERT INTO t REPLACE WHERE id VALUES (1, 'a', 'x')", SILT_EINVALID,
+                   "DATATYPE_MISMATCH.FILTER_NOT_BOOLEAN");
+    expect_refused(s, "INSERT INTO t REPLACE WHERE id = VALUES (1, 'a', 'x')", SILT_ESYNTAX, "PARSE_SYNTAX_ERROR");
+    expect_refused(s, "INSERT INTO t REPLACE WHERE upper(p) = 'A' VALUES (1, 'a', 'x')", SILT_EUNSUPPORTED,
+                   "DELTA_UNSUPPORTED_EXPRESSION");
+    session_expect_rows(s, "SELECT count(*) FROM t", "6\n");
+}
+
+static void tables_with_change_data_replace_whole_files_only(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (id BIGINT, p STRING) USING delta PARTITIONED BY (p) "
+                           "TBLPROPERTIES (delta.enableChangeDataFeed = true)");
+    session_expect_done(s, "INSERT INTO t VALUES (1, 'a'), (2, 'a'), (3, 'b')");
+    expect_refused(s, "INSERT INTO t REPLACE WHERE id = 1 VALUES (1, 'c')", SILT_EUNSUPPORTED,
+                   "SILT_UNSUPPORTED_REPLACE_WHERE");
+    session_expect_rows(s, "INSERT INTO t REPLACE WHERE id >= 3 VALUES (4, 'c')", "1|1\n");
+    session_expect_rows(s, "INSERT INTO t REPLACE WHERE p = 'a' VALUES (5, 'a')", "1|1\n");
+    session_expect_rows(s, "SELECT * FROM t ORDER BY id", "4|c\n5|a\n");
+}
+
+static void append_only_tables_replace_nothing(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (id BIGINT) USING delta TBLPROPERTIES (delta.appendOnly = true)");
+    session_expect_done(s, "INSERT INTO t VALUES (1)");
+    expect_refused(s, "INSERT INTO t REPLACE WHERE id = 1 VALUES (1)", SILT_ECONSTRAINT,
+                   "DELTA_CANNOT_MODIFY_APPEND_ONLY");
+    expect_refused(s, "INSERT OVERWRITE t VALUES (1)", SILT_ECONSTRAINT, "DELTA_CANNOT_MODIFY_APPEND_ONLY");
+    expect_refused(s, "TRUNCATE TABLE t", SILT_ECONSTRAINT, "DELTA_CANNOT_MODIFY_APPEND_ONLY");
+    session_expect_rows(s, "SELECT * FROM t", "1\n");
+}
+
+static void partition_gives_values_and_says_what_is_overwritten(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (id BIGINT, d DATE, n INT, p STRING) USING delta PARTITIONED BY (d, n)");
+    session_expect_done(s, "INSERT INTO t PARTITION (d = '2026-01-01', n = 1) VALUES (1, 'x'), (2, 'y')");
+    session_expect_done(s, "INSERT INTO t PARTITION (n = 2, d) SELECT 3, DATE '2026-01-02', 'z'");
+    session_expect_done(s, "INSERT INTO t PARTITION (d = NULL, n = 1) BY NAME SELECT 'w' AS p, 4 AS id");
+    session_expect_rows(s, "SELECT * FROM t ORDER BY id",
+                        "1|2026-01-01|1|x\n2|2026-01-01|1|y\n3|2026-01-02|2|z\n4|NULL|1|w\n");
+    session_expect_done(s, "INSERT OVERWRITE t PARTITION (n = 1, d = DATE '2026-01-01') VALUES (5, 'v')");
+    session_expect_rows(s, "SELECT id FROM t ORDER BY id", "3\n4\n5\n");
+    session_expect_done(s, "INSERT OVERWRITE t PARTITION (d = NULL, n) VALUES (6, 7, 'u')");
+    session_expect_rows(s, "SELECT id FROM t ORDER BY id", "3\n5\n6\n");
+    expect_refused(s, "INSERT INTO t PARTITION (id = 1) VALUES (DATE '2026-01-01', 1, 'x')", SILT_ESCHEMA,
+                   "NON_PARTITION_COLUMN");
+    expect_refused(s, "INSERT INTO t PARTITION (n = 'x') VALUES (1, DATE '2026-01-01', 'x')", SILT_ESCHEMA,
+                   "DELTA_PARTITION_COLUMN_CAST_FAILED");
+    expect_refused(s, "INSERT INTO t PARTITION (n = 1, d = '2026-01-01') VALUES (1, 1, 'x')", SILT_ESCHEMA,
+                   "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS");
+    expect_refused(s, "INSERT INTO t PARTITION (n = 1, n = 2) VALUES (1, DATE '2026-01-01', 'x')", SILT_ESCHEMA,
+                   "COLUMN_ALREADY_EXISTS");
+    session_expect_done(s, "INSERT OVERWRITE t PARTITION (d, n) VALUES (8, NULL, NULL, 't')");
+    session_expect_rows(s, "SELECT id FROM t", "8\n");
+}
+
+static void dynamic_overwrite_replaces_partitions_that_receive_rows(void **state)
+{
+    struct session_fixture *s = *state;
+    make_parts(s);
+    session_expect_done(s, "SET spark.sql.sources.partitionOverwriteMode = dynamic");
+    session_expect_done(s, "INSERT OVERWRITE t VALUES (10, 'a', 'x'), (11, NULL, 'y'), (12, 'c', 'z')");
+    session_expect_rows(s, "SELECT * FROM t ORDER BY id", "3|b|three\n4|b|four\n10|a|x\n11|NULL|y\n12|c|z\n");
+    session_expect_done(s, "INSERT OVERWRITE t SELECT * FROM t WHERE false");
+    session_expect_rows(s, "SELECT count(*) FROM t", "5\n");
+    session_expect_done(s, "INSERT OVERWRITE t PARTITION (p = 'b') VALUES (13, 'w')");
+    session_expect_rows(s, "SELECT id FROM t WHERE p = 'b'", "13\n");
+    session_expect_done(s,
+                        "INSERT INTO t REPLACE WHERE p IS NOT NULL VALUES (14, 'a', 'v')"); /* the clause goes first */
+    session_expect_rows(s, "SELECT id FROM t ORDER BY id", "11\n14\n");
+    session_expect_done(s, "SET silt.write.replaceWhere = p = 'a'");
+    expect_refused(s, "INSERT OVERWRITE t VALUES (15, 'a', 'x')", SILT_EINVALID,
+                   "DELTA_REPLACE_WHERE_WITH_DYNAMIC_PARTITION_OVERWRITE");
+    session_expect_done(s, "SET silt.write.partitionOverwriteMode = STATIC");
+    session_expect_done(s, "INSERT OVERWRITE t VALUES (15, 'a', 'x')");
+    session_expect_rows(s, "SELECT id FROM t ORDER BY id", "11\n15\n");
+    expect_refused(s, "INSERT OVERWRITE t VALUES (15, 'b', 'x')", SILT_ECONSTRAINT, "DELTA_REPLACE_WHERE_MISMATCH");
+    expect_refused(s, "INSERT OVERWRITE t PARTITION (p = 'a') VALUES (15, 'x')", SILT_EINVALID,
+                   "DELTA_REPLACE_WHERE_IN_OVERWRITE");
+    session_expect_done(s, "RESET silt.write.replaceWhere; INSERT OVERWRITE t VALUES (16, 'b', 'x')");
+    session_expect_rows(s, "SELECT id FROM t", "16\n");
+}
+
+static void dynamic_overwrite_of_a_plain_table_replaces_all(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (id BIGINT) USING delta; INSERT INTO t VALUES (1); "
+                           "SET silt.write.partitionOverwriteMode = dynamic; INSERT OVERWRITE t VALUES (2)");
+    session_expect_rows(s, "SELECT * FROM t", "2\n");
+}
+
+static void evolution_adds_columns_at_every_level(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (id BIGINT, s STRUCT<a: INT NOT NULL>, l ARRAY<STRUCT<x: INT>>, "
+                           "m MAP<STRING, STRUCT<k: INT>>) USING delta");
+    session_expect_done(s, "INSERT INTO t SELECT 1, {'a': 1}, [{'x': 1}], MAP {'q': {'k': 1}}");
+    static const char *const query = "SELECT 2, {'b': 'two', 'A': 2}, [{'y': 2.5, 'x': 2}, NULL], "
+                                     "MAP {'q': {'k': 2, 'z': true}}, 'new' AS extra";
+    expect_refused(s, sl_arena_printf(&s->arena, "INSERT INTO t %s", query), SILT_ESCHEMA,
+                   "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS");
+    session_expect_done(s, sl_arena_printf(&s->arena, "INSERT WITH SCHEMA EVOLUTION INTO t %s", query));
+    session_expect_done(s, "SET spark.databricks.delta.schema.autoMerge.enabled = true");
+    session_expect_done(s, "INSERT INTO t BY NAME SELECT DATE '2026-01-01' AS d, 3 AS id");
+    expect_refused(s, "INSERT INTO t BY NAME SELECT 4 AS id, {'b': 'no a'} AS s", SILT_ESCHEMA,
+                   "DELTA_FAILED_TO_MERGE_FIELDS");
+    expect_refused(s, "INSERT INTO t BY NAME SELECT 4 AS id, NULL AS e", SILT_ESCHEMA,
+                   "DELTA_UNSUPPORTED_NULL_TYPE_IN_NEW_COLUMN");
+    expect_refused(s, "INSERT INTO t BY NAME SELECT 4 AS id, [1] AS s", SILT_ESCHEMA, "DELTA_FAILED_TO_MERGE_FIELDS");
+    session_expect_done(s, "INSERT INTO t BY NAME SELECT 4 AS id, NULL AS s, NULL AS l, NULL AS m");
+    session_expect_rows(s, "SELECT id, to_json(s), extra, d FROM t ORDER BY id",
+                        "1|{\"a\":1,\"b\":null}|NULL|NULL\n2|{\"a\":2,\"b\":\"two\"}|new|NULL\n3|NULL|NULL|2026-01-01\n"
+                        "4|NULL|NULL|NULL\n");
+    session_expect_rows(s, "SELECT l[1].x, l[1].y, len(l), m['q'].z FROM t ORDER BY id",
+                        "1|NULL|1|NULL\n2|2.5|2|true\nNULL|NULL|NULL|NULL\nNULL|NULL|NULL|NULL\n");
+}
+
+static void evolution_goes_with_what_is_replaced(void **state)
+{
+    struct session_fixture *s = *state;
+    make_parts(s);
+    session_expect_done(s, "SET silt.write.mergeSchema = true");
+    session_expect_done(s, "INSERT INTO t BY NAME REPLACE WHERE id = 1 SELECT 1 AS id, 'a' AS p, 9 AS w");
+    session_expect_rows(s, "SELECT * FROM t WHERE p = 'a' ORDER BY id", "1|a|NULL|9\n2|a|two|NULL\n");
+    session_expect_done(s, "INSERT OVERWRITE t BY NAME SELECT 7 AS id, 8 AS x");
+    session_expect_rows(s, "SELECT * FROM t", "7|NULL|NULL|NULL|8\n");
+    session_expect_done(s, "RESET silt.write.mergeSchema; SET silt.write.mergeSchema = false");
+    expect_refused(s, "INSERT INTO t BY NAME SELECT 7 AS id, 8 AS y", SILT_ESCHEMA,
+                   "UNRESOLVED_COLUMN.WITH_SUGGESTION");
+}
+
+static void an_overwrite_can_bring_another_schema(void **state)
+{
+    struct session_fixture *s = *state;
+    make_parts(s);
+    session_expect_done(s, "SET silt.write.overwriteSchema = true; INSERT OVERWRITE t SELECT 'x' AS name, 1 AS p");
+    session_expect_rows(s, "SELECT * FROM t", "x|1\n");
+    session_expect_done(s, "INSERT INTO t VALUES ('y', 2)"); /* only an overwrite brings one */
+    session_expect_done(s, "SET silt.write.partitionBy = 'b, A'; INSERT OVERWRITE t SELECT 1 AS a, 2 AS b, 3 AS c");
+    assert_true(count_files(session_with_dir(s, "%D/t/b=2/a=1")) == 1);
+    session_expect_done(s, "SET silt.write.partitionBy = ''; INSERT OVERWRITE t SELECT 1 AS a, 2 AS b");
+    session_expect_rows(s, "SELECT * FROM t", "1|2\n");
+    session_expect_rows(s, "SELECT count(*) FROM t VERSION AS OF 2", "6\n");
+    expect_refused(s, "INSERT OVERWRITE t SELECT 1 AS a, 2 AS A", SILT_ESCHEMA, "DELTA_DUPLICATE_COLUMNS_FOUND");
+    expect_refused(s, "INSERT OVERWRITE t SELECT NULL AS a", SILT_ESCHEMA, "DELTA_UNSUPPORTED_NULL_TYPE_IN_NEW_COLUMN");
+    session_expect_done(s, "SET silt.write.partitionBy = 'nope'");
+    expect_refused(s, "INSERT OVERWRITE t SELECT 1 AS a", SILT_ESCHEMA, "DELTA_PARTITION_COLUMN_NOT_FOUND");
+    session_expect_done(s, "SET silt.write.partitionOverwriteMode = dynamic");
+    expect_refused(s, "INSERT OVERWRITE t SELECT 1 AS a", SILT_EINVALID,
+                   "DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE");
+}
+
+static void a_write_that_is_recorded_is_skipped(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (id BIGINT) USING delta; SET spark.databricks.delta.write.txnAppId = job");
+    session_expect_rows(s, "INSERT INTO t VALUES (0)", "1|1\n"); /* without a version the id says nothing */
+    session_expect_done(s, "SET spark.databricks.delta.write.txnVersion = 5");
+    session_expect_rows(s, "INSERT INTO t VALUES (1)", "1|1\n");
+    const int before = count_files(s->dir);
+    session_expect_rows(s, "INSERT INTO t VALUES (1)", "0|0\n");
+    assert_true(s->skipped);
+    assert_int_equal(s->version, -1);
+    session_expect_rows(s, "INSERT OVERWRITE t VALUES (2)", "0|0\n");
+    session_expect_done(s, "TRUNCATE TABLE t");
+    assert_true(s->skipped);
+    session_expect_done(s, "SET silt.write.txnVersion = 4");
+    session_expect_rows(s, "INSERT INTO t VALUES (1)", "0|0\n");
+    assert_int_equal(count_files(s->dir), before);
+    session_expect_done(s, "SET silt.write.txnVersion = 6; SET silt.write.txnVersion.autoReset = true");
+    session_expect_rows(s, "INSERT INTO t VALUES (2)", "1|1\n");
+    assert_false(s->skipped);
+    session_expect_rows(s, "INSERT INTO t VALUES (3)", "1|1\n"); /* the version is forgotten */
+    session_expect_done(s, "SET silt.write.txnVersion = 6");
+    session_expect_rows(s, "INSERT INTO t VALUES (3)", "0|0\n");
+    session_expect_rows(s, "INSERT INTO t VALUES (4)", "1|1\n");
+    session_expect_rows(s, "SELECT id FROM t ORDER BY id", "0\n1\n2\n3\n4\n");
+}
+
+static void truncate_removes_every_row(void **state)
+{
+    struct session_fixture *s = *state;
+    make_parts(s);
+    session_expect_done(s, "TRUNCATE TABLE t");
+    assert_int_equal(s->version, 3);
+    session_expect_rows(s, "SELECT count(*) FROM t", "0\n");
+    session_expect_done(s, "TRUNCATE TABLE t"); /* nothing to remove, no version */
+    assert_int_equal(s->version, -1);
+    assert_int_equal(newest(s), 3);
+    session_expect_rows(s, "SELECT count(*) FROM t VERSION AS OF 2", "6\n");
+    session_expect_fault(s, "TRUNCATE TABLE nope", SILT_ENOTTABLE, "DELTA_PATH_DOES_NOT_EXIST", -1);
+}
+
+static void options_take_only_what_they_can_be(void **state)
+{
+    struct session_fixture *s = *state;
+    static const char *const texts[] = {
+        "SET silt.write.mergeSchema = yes",         "SET silt.write.txnVersion = -1",
+        "SET silt.write.txnVersion = 1.5",          "SET spark.sql.sources.partitionOverwriteMode = some",
+        "SET silt.write.overwriteSchema = 1",       "SET spark.databricks.delta.maxCommitAttempts = 0",
+        "SET silt.write.txnVersion.autoReset = on",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        session_expect_fault(s, texts[i], SILT_EINVALID, "INVALID_CONF_VALUE.TYPE_MISMATCH", 0);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SESSION_TEST(replace_where_takes_out_partitions_unread),
+        SESSION_TEST(replace_where_keeps_the_other_rows_of_files),
+        SESSION_TEST(replace_where_tells_what_it_did),
+        SESSION_TEST(rows_outside_of_the_condition_are_refused),
+        SESSION_TEST(conditions_that_are_none_are_refused),
+        SESSION_TEST(tables_with_change_data_replace_whole_files_only),
+        SESSION_TEST(append_only_tables_replace_nothing),
+        SESSION_TEST(partition_gives_values_and_says_what_is_overwritten),
+        SESSION_TEST(dynamic_overwrite_replaces_partitions_that_receive_rows),
+        SESSION_TEST(dynamic_overwrite_of_a_plain_table_replaces_all),
+        SESSION_TEST(evolution_adds_columns_at_every_level),
+        SESSION_TEST(evolution_goes_with_what_is_replaced),
+        SESSION_TEST(an_overwrite_can_bring_another_schema),
+        SESSION_TEST(a_write_that_is_recorded_is_skipped),
+        SESSION_TEST(truncate_removes_every_row),
+        SESSION_TEST(options_take_only_what_they_can_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
