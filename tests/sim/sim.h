@@ -7,6 +7,7 @@
  *   sim_world.c    chance, memory, time, the scheduler, the environment that silt sees
  *   sim_fiber.c    actors' stacks
  *   sim_store.c    the store, its faults, and the archive of all commits that ever landed
+ *   sim_parquet.c  a Parquet handler for checkpoints
  *   sim_actor.c    what actors are made of; sim_read.c, sim_write.c: what they do
  *   sim_json.c, sim_log.c   the checker's own reading of the log, nothing of silt in it
  *   sim_check.c, sim_serial.c   the rules that a history must keep
@@ -183,6 +184,7 @@ struct sim_commit {
 struct sim_store {
     struct sim_list objects; /* struct sim_object, by path */
     struct sim_list pending; /* requests that may still land */
+    int64_t down_until_us;   /* no request is answered before */
     struct sim_commit commits[SIM_MAX_VERSIONS];
     int64_t n_commits; /* versions 0 … n - 1 have landed */
 };
@@ -191,6 +193,11 @@ extern const silt_storage_vtable sim_storage; /* its impl is a struct sim_actor 
 /* Lets requests take effect whose time has come; all: every one of them. */
 void sim_store_land(struct sim_world *world, bool all);
 const struct sim_object *sim_store_find(const struct sim_world *world, const char *path);
+
+extern const silt_parquet_handler_vtable sim_parquet; /* likewise */
+/* Writes rows as a file that must not be there; consumes them. */
+silt_status sim_parquet_store(struct sim_actor *actor, silt_storage *storage, const char *path,
+                              struct ArrowArrayStream *rows, int64_t *size_bytes, silt_error *err);
 
 /* ---- actors ---- */
 
@@ -228,6 +235,7 @@ struct sim_knobs {
     int64_t fault; /* of a request that changes something */
     int64_t read_fault;
     int64_t clock_jump;
+    int64_t outage;  /* of points: the store then answers nobody for a while */
     int64_t limited; /* of calls with a deadline or a cancellation */
     bool partitioned;
     bool serializable;
@@ -249,11 +257,12 @@ struct sim_world {
     struct sim_store store;
     struct sim_actor actors[SIM_MAX_ACTORS + 1]; /* the last one looks at the end */
     int n_actors;
-    struct sim_list files; /* struct sim_file */
-    struct sim_list txns;  /* struct sim_txn */
-    struct sim_list views; /* struct sim_view */
-    int32_t n_rows;        /* ids given out */
-    int64_t acked;         /* newest version that a writer was told of, -1: none */
+    struct sim_list files;  /* struct sim_file */
+    struct sim_list txns;   /* struct sim_txn */
+    struct sim_list views;  /* struct sim_view */
+    struct sim_list frozen; /* files of the Parquet handler */
+    int32_t n_rows;         /* ids given out */
+    int64_t acked;          /* newest version that a writer was told of, -1: none */
     char violation[1024];
     uint64_t n_crashes;
     uint64_t n_conflicts;

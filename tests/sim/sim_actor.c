@@ -39,6 +39,7 @@ static bool make_engine(struct sim_actor *actor, silt_error *err)
     silt_storage *store = NULL;
     silt_storage_registry *stores = NULL;
     silt_engine_options options = {.size = sizeof(options), .abi_version = SILT_ABI_VERSION, .env = &actor->env};
+    options.parquet = (silt_parquet_handler){&sim_parquet, actor};
     if (silt_storage_new(&actor->env, &sim_storage, actor, &store, err) != SILT_OK) {
         return false;
     }

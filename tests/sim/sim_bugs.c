@@ -71,6 +71,17 @@ void __wrap_sl_conflict_check(const struct sl_txn_facts *txn, const struct sl_co
     if (active == SIM_BUG_NO_REORDER_RULE) {
         facts.first_skipped_append = 0;
     }
+    struct sl_action *kept = NULL;
+    if (active == SIM_BUG_NO_READD_CHECK) {
+        kept = sl_arena_alloc_array(scratch, txn->n_actions + 1, sizeof(*kept));
+        facts.n_actions = 0;
+        for (size_t i = 0; kept != NULL && i < txn->n_actions; i++) {
+            if (txn->actions[i].kind != SL_ACTION_ADD) {
+                kept[facts.n_actions++] = txn->actions[i];
+            }
+        }
+        facts.actions = kept;
+    }
     __real_sl_conflict_check(&facts, winner, scratch, out);
     if (lets_pass(out)) {
         out->kind = SILT_CONFLICT_NONE;

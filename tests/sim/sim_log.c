@@ -113,6 +113,28 @@ static struct sim_txn *find_txn(struct sim_world *world, int64_t version, const 
     return txn;
 }
 
+static bool changes_rows(enum sim_op op)
+{
+    return op >= SIM_INSERT && op <= SIM_OVERWRITE;
+}
+
+/* What others rely on: did the transaction read, and what. */
+static void check_info(const struct replay *replay, const struct sim_json *info)
+{
+    const struct sim_txn *txn = replay->txn;
+    const bool blind = txn->op == SIM_INSERT || txn->op == SIM_STREAM;
+    const bool says_blind = strcmp(sim_json_text(info, "isBlindAppend"), "true") == 0;
+    const int64_t read = strtoll(sim_json_text(info, "readVersion"), NULL, 10);
+    if (says_blind && !blind && changes_rows(txn->op)) {
+        sim_break(replay->world, "version %lld (%s) says that it is a blind append", (long long)replay->version,
+                  sim_op_name(txn->op));
+    }
+    if (txn->op != SIM_CREATE && read != txn->read_version) {
+        sim_break(replay->world, "version %lld (%s) says that it read %lld, and read %lld", (long long)replay->version,
+                  sim_op_name(txn->op), (long long)read, (long long)txn->read_version);
+    }
+}
+
 static void take_action(struct replay *replay, const struct sim_json *action)
 {
     if (strcmp(action->key, "add") == 0) {
@@ -170,6 +192,7 @@ static bool replay_commit(struct replay *replay)
         return false;
     }
     replay->state->txn = (int32_t)(replay->txn - SIM_AT(&world->txns, struct sim_txn, 0));
+    check_info(replay, info);
     /* Removals first: an overwrite may name its files in any order. */
     for (const struct sim_json *line = lines; line != NULL; line = line->next) {
         if (strcmp(line->key, "remove") == 0) {

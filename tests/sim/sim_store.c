@@ -157,9 +157,17 @@ void sim_store_land(struct sim_world *world, bool all)
 
 /* ---- fates ---- */
 
+static bool is_down(const struct sim_world *world)
+{
+    return world->now_us < world->store.down_until_us;
+}
+
 static enum fate draw(struct sim_actor *actor, enum request_kind kind)
 {
     struct sim_world *world = actor->world;
+    if (actor->fiber != NULL && is_down(world)) {
+        return (enum fate)(FATE_LANDED + sim_below(world, FATE_LATE - FATE_LANDED + 1));
+    }
     if (actor->fiber == NULL || !sim_chance(world, world->knobs.fault)) {
         return FATE_GOOD;
     }
@@ -301,7 +309,8 @@ static silt_status remove_object(void *impl, const silt_call *call, const char *
 static silt_status approach(struct sim_actor *actor, const char *what, const char *path, silt_error *err)
 {
     sim_point(actor);
-    const bool fails = actor->fiber != NULL && sim_chance(actor->world, actor->world->knobs.read_fault);
+    struct sim_world *world = actor->world;
+    const bool fails = actor->fiber != NULL && (is_down(world) || sim_chance(world, world->knobs.read_fault));
     sim_trace(actor, "%s %s%s", what, tail(path), fails ? " FAILS" : "");
     return fails ? refuse(err, SILT_EIO, "the store did not answer") : SILT_OK;
 }

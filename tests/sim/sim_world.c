@@ -169,6 +169,10 @@ void sim_point(struct sim_actor *actor)
     if (world->stopping) {
         crash(actor);
     }
+    if (sim_chance(world, world->knobs.outage)) {
+        world->store.down_until_us = world->now_us + sim_below(world, INT64_C(150000000));
+        sim_trace(actor, "OUTAGE until %.3f", (double)world->store.down_until_us / 1e6);
+    }
     if (sim_chance(world, world->knobs.crash)) {
         sim_trace(actor, "CRASH");
         world->n_crashes++;
@@ -360,6 +364,7 @@ static void turn_knobs(struct sim_world *world)
     static const int64_t fault[] = {0, 30000, 100000, 300000};
     static const int64_t read_fault[] = {0, 0, 2000, 15000};
     static const int64_t jump[] = {0, 5000, 100000};
+    static const int64_t outage[] = {0, 0, 0, 1000};
     static const int64_t limited[] = {0, 0, 200000};
     struct sim_knobs *knobs = &world->knobs;
     knobs->stay = choose(world, stay, 5);
@@ -367,6 +372,7 @@ static void turn_knobs(struct sim_world *world)
     knobs->fault = choose(world, fault, 4);
     knobs->read_fault = choose(world, read_fault, 4);
     knobs->clock_jump = choose(world, jump, 3);
+    knobs->outage = choose(world, outage, 4);
     knobs->limited = choose(world, limited, 3);
     knobs->partitioned = sim_chance(world, 600000);
     knobs->serializable = sim_chance(world, 400000);
@@ -376,7 +382,7 @@ static void turn_knobs(struct sim_world *world)
 
 static void choose_work(struct sim_world *world, struct sim_actor *actor)
 {
-    actor->ops_left = 3 + (int)sim_below(world, 6);
+    actor->ops_left = 3 + (int)sim_below(world, sim_chance(world, 100000) ? 25 : 6);
     actor->app = sim_chance(world, 300000) ? (int)sim_below(world, SIM_APPS) : -1;
     const int64_t kind = sim_below(world, 10);
     for (int op = SIM_INSERT; op < SIM_OP_COUNT; op++) {

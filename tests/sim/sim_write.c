@@ -48,13 +48,15 @@ static struct sim_row new_row(struct sim_actor *actor)
                             .value = sim_below(world, 10)};
 }
 
-static void make_stats(const struct sim_file *file, bool partitioned, char *text, size_t size)
+static void make_stats(const struct sim_file *file, const struct sim_world *world, char *text, size_t size)
 {
+    const bool partitioned = world->knobs.partitioned;
+    const size_t n = world->bug == SIM_BUG_WRONG_STATS ? 1 : file->n_rows;
     int64_t low = file->rows[0].key;
     int64_t high = low;
     int32_t first = file->rows[0].part;
     int32_t last = first;
-    for (size_t i = 1; i < file->n_rows; i++) {
+    for (size_t i = 1; i < n; i++) {
         const struct sim_row *row = &file->rows[i];
         low = row->key < low ? row->key : low;
         high = row->key > high ? row->key : high;
@@ -97,7 +99,7 @@ static bool add_file(struct work *work, const struct sim_file *file, bool data_c
     const bool partitioned = work->actor->world->knobs.partitioned;
     char stats[256];
     char part[16];
-    make_stats(file, partitioned, stats, sizeof(stats));
+    make_stats(file, work->actor->world, stats, sizeof(stats));
     (void)snprintf(part, sizeof(part), "%d", (int)file->part);
     silt_value value = {.kind = SILT_TYPE_STRING};
     value.as.bytes.ptr = part;
@@ -529,7 +531,8 @@ static void finish(struct work *work)
     if (record->outcome == SIM_RUNNING) {
         record->outcome = SIM_FAILED;
     }
-    if (record->outcome != SIM_COMMITTED && record->outcome != SIM_UNKNOWN) {
+    const bool may_be_there = record->outcome == SIM_UNKNOWN && work->actor->world->bug != SIM_BUG_CLEAN_UNKNOWN;
+    if (record->outcome != SIM_COMMITTED && !may_be_there) {
         remove_staged(work);
     }
 }
