@@ -12,6 +12,7 @@
 #include "silt/env.h"
 #include "silt/export.h"
 #include "silt/expr.h"
+#include "silt/log_maintenance.h"
 #include "silt/scan.h"
 #include "silt/schema.h"
 #include "silt/session.h"

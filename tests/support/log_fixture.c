@@ -222,13 +222,25 @@ static void count_operation(void *ctx, const silt_trace_event *event)
     f->n_reads += strcmp(event->operation, "read") == 0 ? 1 : 0;
 }
 
+static silt_fault_action decide_fault(void *ctx, uint64_t number, const char *operation, const char *path)
+{
+    const struct log_fixture *f = ctx;
+    (void)number;
+    return f->fail_operation != NULL && strcmp(operation, f->fail_operation) == 0 && strstr(path, f->fail_path) != NULL
+               ? SILT_FAULT_BEFORE
+               : SILT_FAULT_NONE;
+}
+
 void log_fixture_open(struct log_fixture *f)
 {
     *f = (struct log_fixture){.err = SILT_ERROR_INIT};
     test_env_init(&f->test);
     silt_storage_registry *stores = NULL;
+    silt_storage *faulty = NULL;
     assert_int_equal(silt_storage_memory_new(&f->test.env, &f->store, &f->err), SILT_OK);
-    assert_int_equal(silt_storage_trace_new(&f->test.env, f->store, count_operation, f, &f->traced, &f->err), SILT_OK);
+    assert_int_equal(silt_storage_fault_new(&f->test.env, f->store, decide_fault, f, &faulty, &f->err), SILT_OK);
+    assert_int_equal(silt_storage_trace_new(&f->test.env, faulty, count_operation, f, &f->traced, &f->err), SILT_OK);
+    silt_storage_unref(faulty);
     assert_int_equal(silt_storage_registry_new(&f->test.env, &stores, &f->err), SILT_OK);
     assert_int_equal(silt_storage_registry_add(stores, "memory", f->traced, &f->err), SILT_OK);
     const silt_engine_options options = {.size = sizeof(options),

@@ -34,9 +34,11 @@ struct log_fixture {
     silt_error err;
     size_t n_reads; /* files read, _last_checkpoint included */
     size_t n_lists;
-    size_t n_parquet_reads; /* checkpoints opened */
-    silt_status refusal;    /* of the Parquet handler to read anything; SILT_OK: it reads */
-    char files[4096];       /* of log_files */
+    size_t n_parquet_reads;     /* checkpoints opened */
+    const char *fail_operation; /* of the store ("remove" …) that fails on paths with this in them; NULL: none */
+    const char *fail_path;
+    silt_status refusal; /* of the Parquet handler to read anything; SILT_OK: it reads */
+    char files[4096];    /* of log_files */
 };
 
 /* The fixture's environment is counted: log_fixture_close fails the test on a leak. */

@@ -1,7 +1,6 @@
 /*
- * Snapshots by time (PROTOCOL.md "Recommendations for Readers of Tables with In-Commit Timestamps"): which version was the
- * table's at a moment. Versions since in-commit timestamps were enabled are searched by those, earlier ones by the times
- * of their files. As in Delta Spark, a time after the newest version is refused, not taken for the newest. Any thread.
+ * Snapshots by time: which version was the table's at a moment. As in Delta Spark, a time after the newest version is refused,
+ * not taken for the newest. Any thread.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,8 +14,8 @@
 #include "kernel/log/commit_batch.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
+#include "kernel/table/commit_search.h"
 #include "kernel/table/commit_times.h"
-#include "kernel/table/ict.h"
 #include "silt/table.h"
 
 #define TIME_TEXT_SIZE 48
@@ -72,49 +71,6 @@ static silt_status too_late(const struct search *search, int64_t latest_ms, silt
     return status;
 }
 
-/* ---- where in-commit timestamps begin ---- */
-
-static silt_status take_time(void *ctx, const struct sl_commit *commit, bool *stop, silt_error *err)
-{
-    (void)stop;
-    (void)err;
-    struct sl_log_file *file = ctx;
-    if (commit->commit_info != NULL && commit->commit_info->in_commit_timestamp != SL_NO_I64) {
-        file->modified_ms = commit->commit_info->in_commit_timestamp;
-    }
-    return SILT_OK;
-}
-
-/* The in-commit timestamp of a commit; its file's time when it lacks one against the rules. */
-static silt_status read_time(struct search *search, struct sl_log_file *commit, silt_error *err)
-{
-    const struct sl_log_source source = {.engine = silt_table_engine(search->table),
-                                         .storage = sl_table_storage(search->table),
-                                         .root = sl_table_root(search->table)};
-    const struct sl_commits_request request = {
-        .source = &source, .files = commit, .n = 1, .missing = SL_MISSING_FAILS, .info_only = true};
-    return sl_commits_each(&request, search->call, take_time, commit, err);
-}
-
-/* Binary search over commits whose times grow and are in the commits; only the probed ones are read. */
-static silt_status find_by_commits(struct search *search, struct sl_log_file *commits, size_t n, size_t *index,
-                                   silt_error *err)
-{
-    size_t low = 0;
-    size_t high = n;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        SL_TRY(read_time(search, &commits[middle], err));
-        if (commits[middle].modified_ms <= search->at_ms) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    *index = low > 0 ? low - 1 : n;
-    return SILT_OK;
-}
-
 /* ---- the search ---- */
 
 static silt_status list_commits(struct search *search, silt_error *err)
@@ -139,29 +95,20 @@ static silt_status list_commits(struct search *search, silt_error *err)
 static silt_status find_version(struct search *search, int64_t *version, silt_error *err)
 {
     SL_TRY(list_commits(search, err));
-    struct sl_log_file *commits = search->files.data;
-    const size_t n = search->files.len;
-    size_t n_old = 0; /* commits from before in-commit timestamps */
-    while (n_old < n && commits[n_old].version < search->ict.version) {
-        n_old++;
+    const struct sl_log_source source = {.engine = silt_table_engine(search->table),
+                                         .storage = sl_table_storage(search->table),
+                                         .root = sl_table_root(search->table)};
+    const struct sl_commit_search request = {.source = &source, .ict = search->ict, .at_ms = search->at_ms};
+    struct sl_commit_found found;
+    SL_TRY(sl_commit_search_run(&request, search->call, search->files.data, search->files.len, &found, err));
+    if (found.index == found.n) {
+        return too_early(search, &found.commits[0], err);
     }
-    sl_commit_times_adjust(commits, n_old);
-    const bool by_commits = n_old < n && (n_old == 0 || search->at_ms >= search->ict.timestamp_ms);
-    struct sl_log_file *window = by_commits ? commits + n_old : commits;
-    const size_t n_window = by_commits ? n - n_old : n_old;
-    size_t index = n_window;
-    if (by_commits) {
-        SL_TRY(find_by_commits(search, window, n_window, &index, err));
-    } else {
-        index = sl_commit_times_find(window, n_window, search->at_ms);
+    const struct sl_log_file *commit = &found.commits[found.index];
+    if (commit->version == silt_snapshot_version(search->latest) && commit->modified_ms < search->at_ms) {
+        return too_late(search, commit->modified_ms, err);
     }
-    if (index == n_window) {
-        return too_early(search, &window[0], err);
-    }
-    if (window[index].version == silt_snapshot_version(search->latest) && window[index].modified_ms < search->at_ms) {
-        return too_late(search, window[index].modified_ms, err);
-    }
-    *version = window[index].version;
+    *version = commit->version;
     return SILT_OK;
 }
 

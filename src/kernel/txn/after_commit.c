@@ -10,6 +10,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "kernel/checkpoint/checkpoint_write.h"
+#include "kernel/checkpoint/cleanup.h"
 #include "kernel/feature/feature.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
@@ -88,6 +89,17 @@ static silt_status refresh(const struct after *after, silt_snapshot **out, silt_
     return sl_snapshot_settle(out, after->call, err);
 }
 
+/* Only now that a new checkpoint may stand for what goes. */
+static void clean_up(const struct after *after, silt_snapshot *snapshot)
+{
+    const struct sl_cleanup_request request = {.table = after->committed->table, .snapshot = snapshot};
+    struct sl_cleanup_result result;
+    silt_error err = SILT_ERROR_INIT;
+    if (sl_log_clean_up(&request, after->call, &result, &err) != SILT_OK) {
+        tell(after, "the log was not cleaned up", &err);
+    }
+}
+
 static silt_status write_checkpoint(const struct after *after, silt_snapshot *snapshot, silt_error *err)
 {
     SL_TRY(sl_checkpoint_write(snapshot, after->call, NULL, err));
@@ -105,6 +117,8 @@ static void checkpoint(const struct after *after)
     }
     if (status != SILT_OK) {
         tell(after, "the checkpoint that is due was not written", &err);
+    } else if (silt_snapshot_version(snapshot) >= after->committed->version) {
+        clean_up(after, snapshot);
     }
     silt_snapshot_unref(snapshot);
 }
