@@ -62,6 +62,11 @@ SILT_API void silt_txn_free(silt_txn *txn);
 
 SILT_API int64_t silt_txn_read_version(const silt_txn *txn);      /* -1 for a table that is being created */
 SILT_API const silt_schema *silt_txn_schema(const silt_txn *txn); /* as it will be after the commit; borrowed */
+/*
+ * The same with the names that data files have for the columns, and their ids as metadata "parquet.field.id" (PROTOCOL.md "Column
+ * Mapping"); without mapping the schema itself. Borrowed; a change of schema or properties ends it.
+ */
+SILT_API const silt_schema *silt_txn_physical_schema(const silt_txn *txn);
 
 /*
  * operationParameters, operationMetrics and userMetadata of commitInfo (PROTOCOL.md "Commit Provenance Information").

@@ -101,7 +101,7 @@ static void new_tables_list_what_they_use(void **state)
     assert_non_null(strstr(log, "\"readerFeatures\":[\"timestampNtz\"]"));
     assert_non_null(
         strstr(log, "\"writerFeatures\":[\"appendOnly\",\"invariants\",\"changeDataFeed\",\"timestampNtz\"]"));
-    session_expect_fault(s, "CREATE TABLE c (v INT) TBLPROPERTIES ('delta.columnMapping.mode' = 'name')",
+    session_expect_fault(s, "CREATE TABLE c (v INT) TBLPROPERTIES ('delta.enableIcebergCompatV3' = 'true')",
                          SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE", -1);
     assert_int_equal(session_try(s, "CREATE TABLE c (v INT) TBLPROPERTIES ('delta.feature.nope' = 'supported')"),
                      SILT_EUNSUPPORTED);

@@ -45,8 +45,9 @@ silt_status sl_gate_write(const struct sl_protocol *protocol, const struct sl_me
                           const silt_schema *schema, silt_error *err);
 
 /*
- * The protocol that a new table needs: (1,2) unless its schema, properties (delta.minReaderVersion, delta.minWriterVersion,
- * delta.feature.X = supported, delta.appendOnly …) ask for more. What silt cannot write is refused.
+ * The protocol that a new table needs, and the properties that are stored: (1,2) unless its schema, properties (delta.minReaderVersion, delta.minWriterVersion,
+ * delta.feature.X = supported, delta.appendOnly …) ask for more. What silt cannot write is refused; what features ask of the metadata
+ * is left to sl_gate_write, once columns have their names and ids.
  */
 silt_status sl_protocol_for_new_table(struct sl_arena *arena, const silt_schema *schema,
                                       const struct sl_kv_list *properties, struct sl_protocol *out,

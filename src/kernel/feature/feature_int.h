@@ -31,6 +31,17 @@ bool sl_feature_in_use(size_t index, const struct sl_kv_list *config, const silt
                        char detail[SL_FEATURE_DETAIL_SIZE]);
 /* Features whose use shows in the metadata. */
 sl_feature_set sl_feature_used(const struct sl_kv_list *config, const silt_schema *schema);
+/* The gate for writing as far as features are supported, without what they ask of the metadata. */
+silt_status sl_gate_write_features(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                                   const silt_schema *schema, silt_error *err);
+/* Is it a constraint on rows, which a writer must not overlook even where the protocol does not list it? */
+bool sl_feature_is_constraint(size_t index);
+/*
+ * What features ask of metadata beyond being listed. Classes DELTA_ICEBERG_COMPAT_VIOLATION.*,
+ * DELTA_ROW_TRACKING_ILLEGAL_PROPERTY_COMBINATION.
+ */
+silt_status sl_feature_check_rules(const struct sl_protocol *protocol, const struct sl_kv_list *config,
+                                   const silt_schema *schema, silt_error *err);
 /* True if a listed feature that silt lacks is harmless while unused. */
 bool sl_feature_unused_is_free(size_t index);
 

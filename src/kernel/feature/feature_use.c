@@ -156,6 +156,13 @@ sl_feature_set sl_feature_used(const struct sl_kv_list *config, const silt_schem
     return set;
 }
 
+bool sl_feature_is_constraint(size_t index)
+{
+    const struct use_test *test = &tests[index];
+    return (test->kind == USE_PROPERTY_PREFIX && strcmp(test->key, "delta.constraints.") == 0) ||
+           (test->kind == USE_FIELD_KEY && strcmp(test->key, "delta.invariants") == 0);
+}
+
 bool sl_feature_unused_is_free(size_t index)
 {
     return tests[index].unused_is_free;

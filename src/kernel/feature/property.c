@@ -57,7 +57,7 @@ bool sl_property_is_protocol(struct sl_str key)
 
 struct sl_str sl_property_canonical(struct sl_arena *arena, struct sl_str key)
 {
-    if (!has_prefix(key, "delta.")) {
+    if (!has_prefix(key, "delta.") && !has_prefix(key, "silt.")) {
         return key;
     }
     const struct property *known = find_property(key);
@@ -91,7 +91,8 @@ static silt_status fail_unknown(struct sl_str key, silt_error *err)
         }
     }
     const silt_status status = sl_fail(err, SILT_EINVALID, "DELTA_UNKNOWN_CONFIGURATION",
-                                       "table property %.*s is unknown; keys that begin with delta. are reserved",
+                                       "table property %.*s is unknown; keys that begin with delta. or silt. are "
+                                       "reserved",
                                        SL_FMT(key));
     if (near != NULL) {
         sl_error_hint(err, "did you mean %s?", near->key);
@@ -192,7 +193,7 @@ silt_status sl_property_validate(struct sl_str key, struct sl_str value, silt_er
     if (value.ptr == NULL) {
         return fail_value(key, value, NULL, "a value is expected", err);
     }
-    if (!has_prefix(key, "delta.")) {
+    if (!has_prefix(key, "delta.") && !has_prefix(key, "silt.")) {
         return SILT_OK;
     }
     if (has_prefix(key, "delta.constraints.") && key.len > strlen("delta.constraints.")) {

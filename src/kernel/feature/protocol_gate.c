@@ -50,12 +50,14 @@ static void find_known(struct obstacles *found, sl_feature_set active, const str
 {
     for (size_t i = 0; i < sl_feature_count(); i++) {
         const struct sl_feature *feature = sl_feature_at(i);
-        if (((active >> i) & 1) == 0 || !is_refused(feature, use)) {
+        /* Rows that break a constraint are as wrong where the protocol has forgotten it. */
+        const bool counts = ((active >> i) & 1) != 0 || (use == WRITE && sl_feature_is_constraint(i));
+        if (!counts || !is_refused(feature, use)) {
             continue;
         }
         char detail[SL_FEATURE_DETAIL_SIZE];
         const bool used = sl_feature_in_use(i, &metadata->configuration, schema, detail);
-        if (used || !sl_feature_unused_is_free(i)) {
+        if (used || (!sl_feature_unused_is_free(i) && ((active >> i) & 1) != 0)) {
             add_obstacle(found, sl_str_from(feature->name), detail);
             found->n_by_catalog += !is_refused(feature, READ_BY_CATALOG) && use == READ_BY_PATH ? 1 : 0;
         }
@@ -135,8 +137,8 @@ silt_status sl_gate_read_by_catalog(const struct sl_protocol *protocol, const st
     return gate_read(protocol, metadata, schema, READ_BY_CATALOG, err);
 }
 
-silt_status sl_gate_write(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
-                          const silt_schema *schema, silt_error *err)
+silt_status sl_gate_write_features(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                                   const silt_schema *schema, silt_error *err)
 {
     /* A writer reads the table first; what only a catalog lifts, its own list of features refuses. */
     SL_TRY(sl_gate_read_by_catalog(protocol, metadata, schema, err));
@@ -149,4 +151,11 @@ silt_status sl_gate_write(const struct sl_protocol *protocol, const struct sl_me
     find_known(&found, sl_feature_active(protocol, true), metadata, schema, WRITE);
     find_unknown(&found, &protocol->writer_features);
     return judge(&found, true, err);
+}
+
+silt_status sl_gate_write(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                          const silt_schema *schema, silt_error *err)
+{
+    SL_TRY(sl_gate_write_features(protocol, metadata, schema, err));
+    return sl_feature_check_rules(protocol, &metadata->configuration, schema, err);
 }

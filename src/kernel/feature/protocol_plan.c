@@ -61,13 +61,61 @@ static silt_status read_settings(const struct sl_kv_list *properties, struct set
     return SILT_OK;
 }
 
+/* A feature that the table has under its name of the preview is not asked for under the other one, too: as Delta Spark. */
+static sl_feature_set without_previewed(sl_feature_set used, sl_feature_set supported)
+{
+    static const char *const previews[][2] = {{"variantType", "variantType-preview"},
+                                              {"variantShredding", "variantShredding-preview"},
+                                              {"typeWidening", "typeWidening-preview"},
+                                              {"collations", "collations-preview"}};
+    for (size_t i = 0; i < sizeof(previews) / sizeof(previews[0]); i++) {
+        const sl_feature_set final = BIT(sl_feature_index(sl_str_from(previews[i][0])));
+        const sl_feature_set preview = BIT(sl_feature_index(sl_str_from(previews[i][1])));
+        if ((supported & preview) != 0 && (supported & final) == 0) {
+            used &= ~final;
+        } else {
+            used &= ~preview; /* what uses one uses the other: the final name is the one that is asked for */
+        }
+    }
+    return used;
+}
+
+/*
+ * Delta Spark does not let a change of schema switch these on in a table that exists: readers that are at work on it may not know them.
+ * Whoever wants them sets delta.feature.<name>.
+ */
+static silt_status check_manual(sl_feature_set wanted, sl_feature_set given, silt_error *err)
+{
+    static const char *const manual[] = {"timestampNtz", "allowColumnDefaults"};
+    for (size_t i = 0; i < sizeof(manual) / sizeof(manual[0]); i++) {
+        if ((wanted & ~given & BIT(sl_feature_index(sl_str_from(manual[i])))) != 0) {
+            const silt_status status = sl_fail(err, SILT_EUNSUPPORTED, "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT",
+                                               "the schema needs table feature %s, which the table does not have",
+                                               manual[i]);
+            sl_error_hint(err, "set the table property delta.feature.%s to 'supported' first", manual[i]);
+            return status;
+        }
+    }
+    return SILT_OK;
+}
+
 static sl_feature_set with_dependencies(sl_feature_set set)
 {
-    static const char *const needs[][2] = {
-        {"rowTracking", "domainMetadata"},       {"clustering", "domainMetadata"},
-        {"icebergCompatV1", "columnMapping"},    {"icebergCompatV2", "columnMapping"},
-        {"icebergCompatV3", "columnMapping"},    {"icebergCompatV3", "rowTracking"},
-        {"catalogManaged", "inCommitTimestamp"}, {"catalogManaged", "vacuumProtocolCheck"}};
+    static const char *const needs[][2] = {{"rowTracking", "domainMetadata"},
+                                           {"clustering", "domainMetadata"},
+                                           {"collations", "domainMetadata"},
+                                           {"collations-preview", "domainMetadata"},
+                                           {"icebergCompatV1", "columnMapping"},
+                                           {"icebergCompatV2", "columnMapping"},
+                                           {"icebergCompatV3", "columnMapping"},
+                                           {"icebergCompatV3", "rowTracking"},
+                                           {"variantShredding", "variantType"},
+                                           {"catalogManaged", "inCommitTimestamp"},
+                                           {"catalogManaged", "vacuumProtocolCheck"},
+                                           {"catalogOwned-preview", "inCommitTimestamp"},
+                                           {"catalogOwned-preview", "vacuumProtocolCheck"},
+                                           {"coordinatedCommits-preview", "inCommitTimestamp"},
+                                           {"coordinatedCommits-preview", "vacuumProtocolCheck"}};
     /* Twice: what icebergCompatV3 needs has needs of its own. */
     for (int round = 0; round < 2; round++) {
         for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
@@ -128,11 +176,19 @@ static silt_status weakest_protocol(struct sl_arena *arena, sl_feature_set set, 
     return SILT_OK;
 }
 
+/* As Delta Spark: a new table that is to be compatible with Iceberg gets column mapping unless it is asked not to. */
+static bool needs_mapping(const struct sl_kv_list *config)
+{
+    return sl_property_bool(config, "delta.enableIcebergCompatV1") ||
+           sl_property_bool(config, "delta.enableIcebergCompatV2") ||
+           sl_property_bool(config, "delta.enableIcebergCompatV3");
+}
+
 /* Properties that are stored: protocol settings left out, keys in their own spelling, the last of equal keys wins. */
 static silt_status keep_properties(struct sl_arena *arena, const struct sl_kv_list *properties, struct sl_kv_list *out,
                                    silt_error *err)
 {
-    struct sl_kv *kept = sl_arena_alloc_array(arena, properties->n + 1, sizeof(*kept));
+    struct sl_kv *kept = sl_arena_alloc_array(arena, properties->n + 2, sizeof(*kept));
     if (kept == NULL) {
         return sl_fail_nomem(err);
     }
@@ -154,6 +210,12 @@ static silt_status keep_properties(struct sl_arena *arena, const struct sl_kv_li
         n = at == n ? n + 1 : n;
     }
     *out = (struct sl_kv_list){kept, n};
+    bool mapped = false;
+    (void)sl_kv_get(out, SL_STR("delta.columnMapping.mode"), &mapped);
+    if (!mapped && needs_mapping(out)) {
+        kept[n] = (struct sl_kv){SL_STR("delta.columnMapping.mode"), SL_STR("name")};
+        *out = (struct sl_kv_list){kept, n + 1};
+    }
     return SILT_OK;
 }
 
@@ -170,10 +232,10 @@ silt_status sl_protocol_for_new_table(struct sl_arena *arena, const silt_schema 
     const int64_t writer = settings.writer_version != 0 ? settings.writer_version : default_writer;
     /* Writer version 7 lists its features, so it implies none. */
     const sl_feature_set implied = writer < 7 ? sl_feature_implied(reader, writer) : 0;
-    const sl_feature_set used = sl_feature_used(kept_properties, schema);
+    const sl_feature_set used = without_previewed(sl_feature_used(kept_properties, schema), settings.features);
     SL_TRY(weakest_protocol(arena, with_dependencies(implied | settings.features | used), out, err));
     const struct sl_metadata metadata = {.configuration = *kept_properties};
-    return sl_gate_write(out, &metadata, schema, err);
+    return sl_gate_write_features(out, &metadata, schema, err);
 }
 
 /* Names of a list that are not in the feature table: kept, so that an upgrade never drops one. */
@@ -196,7 +258,10 @@ silt_status sl_protocol_for_change(struct sl_arena *arena, const struct sl_proto
     *out = *current;
     SL_TRY(read_settings(properties, &settings, err));
     const sl_feature_set before = sl_feature_active(current, true) | sl_feature_active(current, false);
-    sl_feature_set after = before | settings.features | sl_feature_used(&metadata->configuration, schema);
+    const sl_feature_set given = before | settings.features;
+    const sl_feature_set used = without_previewed(sl_feature_used(&metadata->configuration, schema), given);
+    SL_TRY(check_manual(used, given, err));
+    sl_feature_set after = given | used;
     if (settings.writer_version != 0 && settings.writer_version < 7) {
         after |= sl_feature_implied(settings.reader_version != 0 ? settings.reader_version
                                                                  : current->min_reader_version,

@@ -138,6 +138,11 @@ const silt_schema *silt_txn_schema(const silt_txn *txn)
     return txn->schema;
 }
 
+const silt_schema *silt_txn_physical_schema(const silt_txn *txn)
+{
+    return txn->physical;
+}
+
 const char *sl_txn_table_uri(const silt_txn *txn)
 {
     return silt_table_uri(txn->table);

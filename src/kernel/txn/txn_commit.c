@@ -138,6 +138,7 @@ static silt_status run_job(silt_txn *txn, const silt_call *call, struct sl_commi
         sl_txn_action_at(&txn->app_txns, i)->u.app_txn.last_updated = sl_now_ms(txn->env);
     }
     SL_TRY(sl_txn_check_schema_change(txn, err));
+    SL_TRY(sl_txn_check_enablement(txn, call, err));
     SL_TRY(sl_replace_check(txn, call, err));
     SL_TRY(gather_facts(txn, &job.facts, err));
     job.first_version = txn->read_version + 1;

@@ -154,7 +154,8 @@ static silt_status take_properties(silt_txn *txn, const silt_create_options *opt
     const struct sl_kv_list properties = {items, options->n_properties};
     struct sl_kv_list kept;
     SL_TRY(sl_protocol_for_new_table(&txn->arena, options->schema, &properties, &txn->protocol, &kept, err));
-    return sl_txn_take_schema(txn, options->schema, &kept, err);
+    SL_TRY(sl_txn_take_schema(txn, options->schema, &kept, err));
+    return sl_gate_write(&txn->protocol, &txn->metadata, txn->schema, err);
 }
 
 static silt_status take_metadata(silt_txn *txn, const silt_create_options *options, silt_error *err)

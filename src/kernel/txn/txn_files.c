@@ -168,6 +168,13 @@ static silt_status read_stats(silt_txn *txn, const char *stats, int64_t *rows, s
     return status;
 }
 
+/* PROTOCOL: Iceberg Compatibility V1, V2: every file that is added has numRecords. */
+static bool needs_row_counts(const silt_txn *txn)
+{
+    return sl_property_bool(&txn->metadata.configuration, "delta.enableIcebergCompatV1") ||
+           sl_property_bool(&txn->metadata.configuration, "delta.enableIcebergCompatV2");
+}
+
 silt_status silt_txn_add_file(silt_txn *txn, const silt_add_file *file, silt_error *err)
 {
     SL_TRY(sl_txn_check_open(txn, err));
@@ -192,6 +199,11 @@ silt_status silt_txn_add_file(silt_txn *txn, const silt_add_file *file, silt_err
                          .default_row_commit_version = SL_NO_I64};
     int64_t rows = -1;
     SL_TRY(read_stats(txn, file->stats, &rows, err));
+    if (rows < 0 && needs_row_counts(txn)) {
+        return sl_fail(err, SILT_ECONSTRAINT, NULL,
+                       "the table is kept compatible with Iceberg: the statistics of %s must tell numRecords",
+                       file->path);
+    }
     SL_TRY(sl_txn_text(txn, file->stats, &add.stats, err));
     SL_TRY(sl_txn_log_path(txn, file->path, &add.path, err));
     SL_TRY(sl_txn_partition_values(txn, file->partition_values, file->n_partition_values, &add.partition_values, err));

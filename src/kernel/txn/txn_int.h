@@ -109,6 +109,8 @@ silt_status sl_txn_with_key(struct sl_arena *arena, const struct sl_kv_list *lis
 
 /* Brings the protocol to what metadata, schema and settings need, and asks the gate. */
 silt_status sl_txn_plan_protocol(silt_txn *txn, silt_error *err);
+/* Before the commit: do the files that stay bear the features that the transaction switches on? */
+silt_status sl_txn_check_enablement(silt_txn *txn, const silt_call *call, silt_error *err);
 /* Before the commit: is a change of schema one that the live files bear? */
 silt_status sl_txn_check_schema_change(const silt_txn *txn, silt_error *err);
 

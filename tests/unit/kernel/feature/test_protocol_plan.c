@@ -10,6 +10,9 @@ static const char plain_schema[] =
 static const char ntz_schema[] =
     "{\"type\":\"struct\",\"fields\":[{\"name\":\"t\",\"type\":\"timestamp_ntz\",\"nullable\":true,\"metadata\":{}}]}";
 
+static const char variant_schema[] =
+    "{\"type\":\"struct\",\"fields\":[{\"name\":\"v\",\"type\":\"variant\",\"nullable\":true,\"metadata\":{}}]}";
+
 struct fixture {
     struct test_env env;
     struct sl_arena arena;
@@ -130,14 +133,14 @@ static void named_features_are_listed(void **state)
 static void what_cannot_be_written_is_refused(void **state)
 {
     (void)state;
-    expect_refusal(plain_schema, (const char *[]){"delta.enableDeletionVectors", "true", NULL}, SILT_EUNSUPPORTED,
+    expect_refusal(plain_schema, (const char *[]){"delta.enableIcebergCompatV3", "true", NULL}, SILT_EUNSUPPORTED,
                    "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE");
     expect_refusal(plain_schema, (const char *[]){"delta.enableRowTracking", "true", NULL}, SILT_EUNSUPPORTED,
                    "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE");
     expect_refusal(plain_schema, (const char *[]){"delta.constraints.c", "id > 0", NULL}, SILT_EUNSUPPORTED,
                    "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE");
-    expect_refusal(plain_schema, (const char *[]){"delta.columnMapping.mode", "name", NULL}, SILT_EUNSUPPORTED,
-                   "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE");
+    expect_refusal(plain_schema, (const char *[]){"delta.feature.geospatial", "supported", NULL}, SILT_EUNSUPPORTED,
+                   "DELTA_UNSUPPORTED_FEATURES_FOR_READ");
     expect_refusal(plain_schema, (const char *[]){"delta.feature.nonsense", "supported", NULL}, SILT_EUNSUPPORTED,
                    "DELTA_UNSUPPORTED_FEATURES_IN_CONFIG");
     expect_refusal(plain_schema, (const char *[]){"delta.feature.appendOnly", "maybe", NULL}, SILT_EINVALID,
@@ -160,6 +163,43 @@ static void protocol_settings_are_not_kept_and_keys_are_in_their_own_spelling(vo
     assert_true(sl_str_eq_c(f.kept.items[0].key, "delta.appendOnly"));
     assert_true(sl_str_eq_c(f.kept.items[0].value, "false"));
     assert_true(sl_str_eq_c(f.kept.items[1].key, "my.key"));
+    close_fixture(&f);
+}
+
+static void properties_bring_their_features_and_what_those_need(void **state)
+{
+    (void)state;
+    expect_plan(plain_schema, (const char *[]){"delta.enableDeletionVectors", "true", NULL},
+                "3,7 r:deletionVectors w:appendOnly,invariants,deletionVectors");
+    expect_plan(plain_schema, (const char *[]){"delta.columnMapping.mode", "name", NULL},
+                "2,7 w:appendOnly,invariants,columnMapping");
+    expect_plan(plain_schema, (const char *[]){"delta.checkpointPolicy", "v2", NULL},
+                "3,7 r:v2Checkpoint w:appendOnly,invariants,v2Checkpoint");
+    expect_plan(plain_schema, (const char *[]){"delta.enableTypeWidening", "true", NULL},
+                "3,7 r:typeWidening w:appendOnly,invariants,typeWidening");
+    expect_plan(
+        plain_schema,
+        (const char *[]){"delta.enableTypeWidening", "true", "delta.feature.typeWidening-preview", "supported", NULL},
+        "3,7 r:typeWidening-preview w:appendOnly,invariants,typeWidening-preview");
+    expect_plan(variant_schema, NULL, "3,7 r:variantType w:appendOnly,invariants,variantType");
+    expect_plan(plain_schema, (const char *[]){"delta.enableVariantShredding", "true", NULL},
+                "3,7 r:variantType,variantShredding w:appendOnly,invariants,variantType,variantShredding");
+    expect_plan(plain_schema, (const char *[]){"delta.enableMaterializePartitionColumnsFeature", "true", NULL},
+                "1,7 w:appendOnly,invariants,materializePartitionColumns");
+    expect_plan(plain_schema, (const char *[]){"delta.feature.checkpointProtection", "supported", NULL},
+                "1,7 w:appendOnly,invariants,checkpointProtection");
+}
+
+static void iceberg_compatibility_brings_column_mapping(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open_fixture(&f);
+    assert_int_equal(plan(&f, plain_schema, (const char *[]){"delta.enableIcebergCompatV2", "true", NULL}), SILT_OK);
+    assert_string_equal(show(&f.protocol), "2,7 w:appendOnly,invariants,columnMapping,icebergCompatV2");
+    assert_int_equal(f.kept.n, 2);
+    assert_true(sl_str_eq_c(f.kept.items[1].key, "delta.columnMapping.mode"));
+    assert_true(sl_str_eq_c(f.kept.items[1].value, "name"));
     close_fixture(&f);
 }
 
@@ -191,9 +231,45 @@ static void upgrades_list_everything_that_held_before(void **state)
     change(&old, plain_schema, NULL, NULL, NULL);
     change(&old, plain_schema, "delta.enableChangeDataFeed", "true",
            "1,7 w:appendOnly,invariants,checkConstraints,changeDataFeed");
-    change(&old, ntz_schema, NULL, NULL, "3,7 r:timestampNtz w:appendOnly,invariants,checkConstraints,timestampNtz");
+    change(&old, variant_schema, NULL, NULL, "3,7 r:variantType w:appendOnly,invariants,checkConstraints,variantType");
+    change(&old, plain_schema, "delta.columnMapping.mode", "name",
+           "2,7 w:appendOnly,invariants,checkConstraints,columnMapping");
     const struct sl_protocol newer = {.min_reader_version = 1, .min_writer_version = 4};
     change(&newer, plain_schema, "delta.enableChangeDataFeed", "true", NULL); /* implied already */
+}
+
+/* As Delta Spark: not by a change of schema alone. */
+static void some_features_are_switched_on_by_name_only(void **state)
+{
+    (void)state;
+    struct fixture f;
+    open_fixture(&f);
+    silt_schema *schema = NULL;
+    assert_int_equal(silt_schema_from_json(&f.env.env, ntz_schema, strlen(ntz_schema), &schema, NULL), SILT_OK);
+    const struct sl_protocol old = {.min_reader_version = 1, .min_writer_version = 2};
+    const struct sl_metadata metadata = {.configuration = {NULL, 0}};
+    const struct sl_kv pair = {SL_STR("delta.feature.timestampNtz"), SL_STR("supported")};
+    struct sl_kv_list settings = {&pair, 0};
+    bool changed = false;
+    assert_int_equal(
+        sl_protocol_for_change(&f.arena, &old, &settings, &metadata, schema, &f.protocol, &changed, &f.err),
+        SILT_EUNSUPPORTED);
+    assert_string_equal(f.err.code_name, "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT");
+    assert_false(changed);
+    settings.n = 1;
+    assert_int_equal(
+        sl_protocol_for_change(&f.arena, &old, &settings, &metadata, schema, &f.protocol, &changed, &f.err), SILT_OK);
+    assert_string_equal(show(&f.protocol), "3,7 r:timestampNtz w:appendOnly,invariants,timestampNtz");
+    silt_schema_unref(schema);
+    close_fixture(&f);
+}
+
+static void versions_never_go_down(void **state)
+{
+    (void)state;
+    const struct sl_protocol old = {
+        .min_reader_version = 3, .min_writer_version = 7, .has_reader_features = true, .has_writer_features = true};
+    change(&old, plain_schema, "delta.appendOnly", "true", "3,7 r: w:appendOnly");
 }
 
 int main(void)
@@ -206,6 +282,10 @@ int main(void)
         cmocka_unit_test(named_features_are_listed),
         cmocka_unit_test(what_cannot_be_written_is_refused),
         cmocka_unit_test(protocol_settings_are_not_kept_and_keys_are_in_their_own_spelling),
+        cmocka_unit_test(properties_bring_their_features_and_what_those_need),
+        cmocka_unit_test(iceberg_compatibility_brings_column_mapping),
+        cmocka_unit_test(some_features_are_switched_on_by_name_only),
+        cmocka_unit_test(versions_never_go_down),
         cmocka_unit_test(upgrades_list_everything_that_held_before),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,11 +59,13 @@ static void bad_definitions_leave_no_trace(void **state)
 {
     struct txn_fixture *f = *state;
     const silt_property unknown = {"delta.nonsense", "1"};
-    const silt_property vectors = {"delta.enableDeletionVectors", "true"};
+    const silt_property compat = {"delta.enableIcebergCompatV3", "true"};
+    const silt_property max_id = {"delta.columnMapping.maxColumnId", "7"};
     silt_txn *txn = NULL;
     assert_int_equal(txn_create_begin(f, TXN_SCHEMA, "nothing", NULL, &txn), SILT_ESCHEMA);
     expect_refusal(f, TXN_SCHEMA, NULL, &unknown, SILT_EINVALID, "DELTA_UNKNOWN_CONFIGURATION");
-    expect_refusal(f, TXN_SCHEMA, NULL, &vectors, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE");
+    expect_refusal(f, TXN_SCHEMA, NULL, &compat, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE");
+    expect_refusal(f, TXN_SCHEMA, NULL, &max_id, SILT_EINVALID, "DELTA_CANNOT_MODIFY_TABLE_PROPERTY");
     const silt_create_options none = {.size = sizeof(none)};
     assert_int_equal(silt_txn_begin_create(f->table, NULL, &none, "CREATE TABLE", &txn, &f->err), SILT_EINVALID);
     void *data = NULL;

@@ -65,9 +65,9 @@ static void refused_property_changes_nothing(void **state)
     struct txn_fixture *f = *state;
     txn_create(f, TXN_SCHEMA, NULL, NULL);
     silt_txn *txn = txn_begin(f);
-    assert_int_equal(silt_txn_set_property(txn, "delta.enableDeletionVectors", "true", &f->err), SILT_EUNSUPPORTED);
+    assert_int_equal(silt_txn_set_property(txn, "delta.enableIcebergCompatV3", "true", &f->err), SILT_EUNSUPPORTED);
     assert_int_equal(silt_txn_set_property(txn, "delta.constraints.c", "id > 0", &f->err), SILT_EUNSUPPORTED);
-    assert_int_equal(silt_txn_set_property(txn, "delta.feature.rowTracking", "supported", &f->err), SILT_EUNSUPPORTED);
+    assert_int_equal(silt_txn_set_property(txn, "delta.feature.geospatial", "supported", &f->err), SILT_EUNSUPPORTED);
     assert_int_equal(silt_txn_set_property(txn, "delta.nope", "1", &f->err), SILT_EINVALID);
     assert_int_equal(txn_end(f, txn), SILT_OK);
     assert_null(strstr(txn_log(f, 1), "metaData"));
@@ -80,6 +80,10 @@ static void nullable_column_can_be_added(void **state)
     txn_create(f, TXN_SCHEMA, "p", NULL);
     txn_append(f, "a", "x");
     silt_txn *txn = txn_begin(f);
+    assert_int_equal(set_schema(f, txn, TABLE(BASE "," FIELD("t", "timestamp_ntz", "true"))), SILT_EUNSUPPORTED);
+    assert_string_equal(f->err.code_name, "DELTA_FEATURES_REQUIRE_MANUAL_ENABLEMENT");
+    assert_int_equal(silt_schema_field_count(silt_txn_schema(txn)), 3);
+    assert_int_equal(silt_txn_set_property(txn, "delta.feature.timestampNtz", "supported", &f->err), SILT_OK);
     assert_int_equal(set_schema(f, txn, TABLE(BASE "," FIELD("t", "timestamp_ntz", "true"))), SILT_OK);
     assert_int_equal(silt_schema_field_count(silt_txn_schema(txn)), 4);
     assert_int_equal(txn_end(f, txn), SILT_OK);
