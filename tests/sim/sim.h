@@ -8,7 +8,7 @@
  *   sim_fiber.c    actors' stacks
  *   sim_store.c    the store, its faults, and the archive of all commits that ever landed
  *   sim_parquet.c  a Parquet handler for checkpoints
- *   sim_actor.c    what actors are made of; sim_read.c, sim_write.c: what they do
+ *   sim_actor.c    what actors are made of; sim_read.c, sim_write.c, sim_upkeep.c: what they do
  *   sim_json.c, sim_log.c   the checker's own reading of the log, nothing of silt in it
  *   sim_check.c, sim_serial.c   the rules that a history must keep
  *   sim_bugs.c     faults planted on purpose, to see that they are found
@@ -125,6 +125,8 @@ enum sim_op {
     SIM_READ,
     SIM_TRAVEL,
     SIM_HISTORY,
+    SIM_CLEAN_LOG,
+    SIM_COMPACT_LOG,
     SIM_NAP,
     SIM_OP_COUNT
 };
@@ -193,6 +195,10 @@ extern const silt_storage_vtable sim_storage; /* its impl is a struct sim_actor 
 /* Lets requests take effect whose time has come; all: every one of them. */
 void sim_store_land(struct sim_world *world, bool all);
 const struct sim_object *sim_store_find(const struct sim_world *world, const char *path);
+/* Is the commit of a version there now? */
+bool sim_store_has_commit(const struct sim_world *world, int64_t version);
+/* Are all files there now that a version can be made of: a checkpoint, and the commits after it? */
+bool sim_store_can_open(const struct sim_world *world, int64_t version);
 
 extern const silt_parquet_handler_vtable sim_parquet; /* likewise */
 /* Writes rows as a file that must not be there; consumes them. */
@@ -240,6 +246,8 @@ struct sim_knobs {
     bool partitioned;
     bool serializable;
     bool race_to_create;
+    bool expires; /* the log is cleaned up: naps are long, and versions are kept for a day only */
+    int checkpoint_interval;
     int restarts;
 };
 
@@ -303,6 +311,8 @@ const silt_call *sim_actor_call(struct sim_actor *actor);
 void sim_do_read(struct sim_actor *actor);
 void sim_do_travel(struct sim_actor *actor);
 void sim_do_history(struct sim_actor *actor);
+void sim_do_clean_log(struct sim_actor *actor);
+void sim_do_compact_log(struct sim_actor *actor);
 /* Looks at a snapshot and keeps what it saw. */
 bool sim_view_take(struct sim_actor *actor, silt_snapshot *snapshot);
 void sim_do_write(struct sim_actor *actor, enum sim_op op);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const op_names[] = {
-    "CREATE",  "INSERT", "STREAM",   "INSERT-SELECT", "UPDATE", "UPSERT", "DELETE",  "OVERWRITE",
-    "COMPACT", "RESTAT", "COUNT-UP", "ADD-COLUMN",    "READ",   "TRAVEL", "HISTORY", "NAP"};
+static const char *const op_names[] = {"CREATE", "INSERT",    "STREAM",  "INSERT-SELECT", "UPDATE",      "UPSERT",
+                                       "DELETE", "OVERWRITE", "COMPACT", "RESTAT",        "COUNT-UP",    "ADD-COLUMN",
+                                       "READ",   "TRAVEL",    "HISTORY", "CLEAN-LOG",     "COMPACT-LOG", "NAP"};
 
 const char *sim_op_name(enum sim_op op)
 {
@@ -245,13 +245,22 @@ static enum sim_op choose_op(struct sim_actor *actor)
     return (enum sim_op)op;
 }
 
+static void nap(struct sim_actor *actor)
+{
+    struct sim_world *world = actor->world;
+    const bool days = world->knobs.expires && sim_chance(world, 700000);
+    sim_sleep(actor, sim_below(world, days ? INT64_C(200000000000) : INT64_C(30000000)));
+}
+
 static void do_op(struct sim_actor *actor, enum sim_op op)
 {
     switch (op) {
     case SIM_READ: sim_do_read(actor); break;
     case SIM_TRAVEL: sim_do_travel(actor); break;
     case SIM_HISTORY: sim_do_history(actor); break;
-    case SIM_NAP: sim_sleep(actor, sim_below(actor->world, INT64_C(30000000))); break;
+    case SIM_CLEAN_LOG: sim_do_clean_log(actor); break;
+    case SIM_COMPACT_LOG: sim_do_compact_log(actor); break;
+    case SIM_NAP: nap(actor); break;
     case SIM_STREAM: sim_do_stream(actor); break;
     default: sim_do_write(actor, op); break;
     }

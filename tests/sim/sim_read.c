@@ -45,11 +45,16 @@ void sim_do_read(struct sim_actor *actor)
 void sim_do_travel(struct sim_actor *actor)
 {
     struct sim_world *world = actor->world;
-    const int64_t version = sim_below(world, world->acked + 1);
+    const int64_t version = sim_below(world, world->store.n_commits);
+    const bool was_there = sim_store_can_open(world, version);
     silt_snapshot *snapshot = NULL;
     silt_error err = SILT_ERROR_INIT;
     const silt_status status = silt_table_snapshot_at_version(actor->table, sim_actor_call(actor), version, &snapshot,
                                                               &err);
+    if (status == SILT_ENOTFOUND && !(was_there && sim_store_can_open(world, version))) {
+        sim_trace(actor, "version %lld has expired", (long long)version);
+        return;
+    }
     if (status != SILT_OK) {
         (void)sim_actor_excuse(actor, "time travel", status, &err);
         return;
@@ -84,13 +89,12 @@ static bool take_entry(void *ctx, const silt_history_entry *entry)
 
 void sim_do_history(struct sim_actor *actor)
 {
-    const int64_t acked = actor->world->acked;
     struct history history = {actor, -1};
     silt_error err = SILT_ERROR_INIT;
     const silt_status status = silt_table_history(actor->table, sim_actor_call(actor), 0, take_entry, &history, &err);
     if (status != SILT_OK) {
         (void)sim_actor_excuse(actor, "history", status, &err);
-    } else if (history.next != -1 || acked < 0) {
+    } else if (history.next != -1 && sim_store_has_commit(actor->world, history.next)) {
         sim_break(actor->world, "the history ends above version %lld", (long long)history.next);
     }
 }

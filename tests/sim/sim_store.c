@@ -82,6 +82,34 @@ static int64_t commit_version(const char *path)
     return strtoll(path + log, NULL, 10);
 }
 
+bool sim_store_has_commit(const struct sim_world *world, int64_t version)
+{
+    char path[128];
+    (void)snprintf(path, sizeof(path), SIM_LOG "%020lld.json", (long long)version);
+    return find(&world->store, path) != NULL;
+}
+
+static bool has_checkpoint(const struct sim_world *world, int64_t version)
+{
+    char prefix[128];
+    const int len = snprintf(prefix, sizeof(prefix), SIM_LOG "%020lld.checkpoint.", (long long)version);
+    const size_t index = lower_bound(&world->store, prefix);
+    return index < world->store.objects.n &&
+           strncmp(SIM_AT(&world->store.objects, struct sim_object, index)->path, prefix, (size_t)len) == 0;
+}
+
+bool sim_store_can_open(const struct sim_world *world, int64_t version)
+{
+    int64_t base = version;
+    while (base >= 0 && !has_checkpoint(world, base)) {
+        if (!sim_store_has_commit(world, base)) {
+            return false;
+        }
+        base--;
+    }
+    return true;
+}
+
 /* The rules of versions, at the moment at which a commit becomes visible. */
 static void judge_commit(struct sim_world *world, int actor, const char *path, const char *data, size_t len)
 {

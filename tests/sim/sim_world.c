@@ -376,6 +376,8 @@ static void turn_knobs(struct sim_world *world)
     knobs->limited = choose(world, limited, 3);
     knobs->partitioned = sim_chance(world, 600000);
     knobs->serializable = sim_chance(world, 400000);
+    knobs->expires = sim_chance(world, 300000);
+    knobs->checkpoint_interval = 2 + (int)sim_below(world, knobs->expires ? 3 : 12);
     knobs->race_to_create = sim_chance(world, 200000);
     knobs->restarts = (int)sim_below(world, 6);
 }
@@ -392,7 +394,9 @@ static void choose_work(struct sim_world *world, struct sim_actor *actor)
     actor->weights[SIM_COUNT_UP] /= 4;
     actor->weights[SIM_ADD_COLUMN] /= 5;
     actor->weights[SIM_OVERWRITE] /= 3;
-    actor->weights[SIM_NAP] /= 4;
+    actor->weights[SIM_NAP] /= world->knobs.expires ? 2 : 4;
+    actor->weights[SIM_CLEAN_LOG] /= world->knobs.expires ? 2 : 8;
+    actor->weights[SIM_COMPACT_LOG] /= 3;
     actor->weights[SIM_READ]++;
 }
 

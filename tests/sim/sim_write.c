@@ -575,7 +575,11 @@ bool sim_do_create(struct sim_actor *actor)
     const struct sim_world *world = actor->world;
     struct work work = {.actor = actor, .index = new_record(actor, SIM_CREATE), .good = true};
     static const char *const partition[] = {"p"};
+    char interval[16];
+    (void)snprintf(interval, sizeof(interval), "%d", world->knobs.checkpoint_interval);
     const silt_property properties[] = {
+        {"delta.checkpointInterval", interval},
+        {"delta.logRetentionDuration", world->knobs.expires ? "interval 1 day" : "interval 30 days"},
         {"delta.isolationLevel",
          world->knobs.serializable && world->bug != SIM_BUG_WRONG_ISOLATION ? "Serializable" : "WriteSerializable"},
     };
@@ -587,7 +591,7 @@ bool sim_do_create(struct sim_actor *actor)
                                          .partition_columns = partition,
                                          .n_partition_columns = world->knobs.partitioned ? 1 : 0,
                                          .properties = properties,
-                                         .n_properties = 1};
+                                         .n_properties = sizeof(properties) / sizeof(properties[0])};
     if (status == SILT_OK) {
         status = silt_txn_begin_create(actor->table, sim_actor_call(actor), &options, "CREATE TABLE", &work.txn, &err);
     }

@@ -1,0 +1,36 @@
+/*
+ * Upkeep of the log beside what commits do by themselves: expired files are deleted, ranges of commits compacted.
+ */
+#include "sim.h"
+
+void sim_do_clean_log(struct sim_actor *actor)
+{
+    silt_clean_log_result result = {.size = sizeof(result)};
+    silt_error err = SILT_ERROR_INIT;
+    const silt_status status = silt_table_clean_log(actor->table, sim_actor_call(actor), NULL, &result, &err);
+    sim_trace(actor, "cleaned the log: %lld files", (long long)result.deleted);
+    if (status != SILT_OK) {
+        (void)sim_actor_excuse(actor, "cleaning the log", status, &err);
+    }
+}
+
+void sim_do_compact_log(struct sim_actor *actor)
+{
+    struct sim_world *world = actor->world;
+    const int64_t from = sim_below(world, world->store.n_commits);
+    const int64_t to = from + 1 + sim_below(world, 4);
+    const bool choose = sim_chance(world, 500000);
+    const bool was_there = sim_store_has_commit(world, from) && sim_store_has_commit(world, to);
+    silt_compact_log_result result = {.size = sizeof(result)};
+    silt_error err = SILT_ERROR_INIT;
+    const silt_status status = silt_table_compact_log(actor->table, sim_actor_call(actor), choose ? from : -1,
+                                                      choose ? to : -1, &result, &err);
+    sim_trace(actor, "compacted %lld to %lld", (long long)result.from_version, (long long)result.to_version);
+    const bool is_there = sim_store_has_commit(world, from) && sim_store_has_commit(world, to);
+    if (status == SILT_ENOTFOUND && choose && !(was_there && is_there)) {
+        return;
+    }
+    if (status != SILT_OK) {
+        (void)sim_actor_excuse(actor, "compacting the log", status, &err);
+    }
+}
