@@ -16,7 +16,7 @@ static void put_program(struct sl_buf *out)
                       "       silt [options]            start the shell, or run SQL from standard input\n\n"
                       "commands:\n");
     for (size_t i = 0; (command = sl_command_at(i)) != NULL; i++) {
-        sl_buf_printf(out, "  %-9s %s\n", command->name, command->summary);
+        sl_buf_printf(out, "  %-11s %s\n", command->name, command->summary);
     }
     sl_buf_put_c(out, "\noptions:\n");
     sl_options_describe(out, &sl_command_none);

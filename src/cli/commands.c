@@ -165,6 +165,32 @@ static const struct sl_command COMMANDS[] = {
         .run = sl_cmd_fsck,
     },
     {
+        .name = "clean-log",
+        .usage = "clean-log TABLE [options]",
+        .summary = "delete what has expired of the log of a table",
+        .details =
+            "Commits do this by themselves after checkpoints. Versions older than delta.logRetentionDuration (30 days) go, up\n"
+            "to the newest checkpoint that is so old; every later version stays. Rows, but for tables: the files' names.\n",
+        .examples = "  silt clean-log /data/rentals\n"
+                    "  silt clean-log rentals --dry-run -o csv\n",
+        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_DRY_RUN,
+        .min_words = 1,
+        .max_words = 1,
+        .run = sl_cmd_clean_log,
+    },
+    {
+        .name = "compact-log",
+        .usage = "compact-log TABLE [options]",
+        .summary = "write a range of commits as one file, which readers take in their place",
+        .details = "The commits stay, for history and changes.\n",
+        .examples = "  silt compact-log /data/rentals\n"
+                    "  silt compact-log rentals --from 11 --to 19\n",
+        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_VERSIONS,
+        .min_words = 1,
+        .max_words = 1,
+        .run = sl_cmd_compact_log,
+    },
+    {
         .name = "version",
         .usage = "version",
         .summary = "show the version of silt",

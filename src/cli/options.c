@@ -37,6 +37,10 @@ static const struct option OPTIONS[] = {
      AT(timestamp)},
     {SL_OPT_RANGE, OPTION_TEXT, 0, "from", "V", "the first version of the range, or a time", AT(from)},
     {SL_OPT_RANGE, OPTION_TEXT, 0, "to", "V", "the last version, or a time (default: the newest)", AT(to)},
+    {SL_OPT_VERSIONS, OPTION_COUNT, 0, "from", "N", "the first version (default: after the newest checkpoint)",
+     AT(from_version)},
+    {SL_OPT_VERSIONS, OPTION_COUNT, 0, "to", "N", "the last version (default: the newest)", AT(to_version)},
+    {SL_OPT_DRY_RUN, OPTION_FLAG, 0, "dry-run", NULL, "show what would be deleted, delete nothing", AT(dry_run)},
     {SL_OPT_CHECK, OPTION_FLAG, 0, "no-data", NULL, "check the log only, not the data files", AT(no_data)},
     {SL_OPT_CHECK, OPTION_TEXT, 0, "sample", "N|P%", "read only so many data files, chosen by chance", AT(sample)},
     {SL_OPT_CHECK, OPTION_COUNT, 0, "seed", "N", "of the choice, to have the same files again", AT(seed)},
@@ -295,7 +299,8 @@ silt_status sl_options_parse(struct sl_arena *arena, const struct sl_command *co
     struct cursor cursor = {argc, argv, 0};
     bool only_words = false;
 
-    *out = (struct sl_args){.version = -1, .limit = -1, .threads = -1, .seed = -1};
+    *out = (struct sl_args){
+        .version = -1, .from_version = -1, .to_version = -1, .limit = -1, .threads = -1, .seed = -1};
     out->words = sl_arena_alloc_array(arena, (size_t)argc + 1, sizeof(*out->words));
     if (out->words == NULL) {
         return sl_fail_nomem(err);

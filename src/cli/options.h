@@ -42,6 +42,8 @@ enum sl_option_bit {
     SL_OPT_TIME_ZONE = 1 << 14,
     SL_OPT_RANGE = 1 << 15,
     SL_OPT_CHECK = 1 << 16,
+    SL_OPT_DRY_RUN = 1 << 17,
+    SL_OPT_VERSIONS = 1 << 18,
 
     SL_OPTS_RESULT = SL_OPT_FORMAT | SL_OPT_OUTPUT,
     SL_OPTS_ENGINE = SL_OPT_THREADS | SL_OPT_MEMORY | SL_OPT_TIME_ZONE,
@@ -54,8 +56,11 @@ struct sl_args {
     bool keep_going;
     bool create;
     bool no_data;
+    bool dry_run;
     enum sl_format format;
     int64_t version;
+    int64_t from_version;
+    int64_t to_version;
     int64_t limit;
     int64_t threads;
     int64_t seed;

@@ -1,7 +1,7 @@
 """Command line: help at every level, wrong usage with suggestions, exit code 2."""
 import cli_support
 
-COMMANDS = ["sql", "read", "changes", "append", "schema", "history", "detail", "files", "log", "fsck", "version", "help"]
+COMMANDS = ["sql", "read", "changes", "append", "schema", "history", "detail", "files", "log", "fsck", "clean-log", "compact-log", "version", "help"]
 LATER = ["optimize", "vacuum", "restore", "clone", "convert", "checkpoint", "report", "doctor"]
 
 

@@ -2,7 +2,7 @@
 # Commands and options are asked from the program itself, which answers within a millisecond or two.
 
 _silt_commands() {
-    "$1" help 2>/dev/null | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+    "$1" help 2>/dev/null | sed -n '/^commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p'
 }
 
 _silt_options() {
