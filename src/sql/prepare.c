@@ -178,6 +178,18 @@ static silt_status drop_temp_word(struct sl_prepare *prepare, silt_error *err)
     return SILT_OK;
 }
 
+/* A macro's comparisons are not in the tree. */
+static silt_status find_hidden(struct sl_prepare *prepare, const sl_json *root, struct sl_str json, silt_error *err)
+{
+    struct sl_plane_habits habits;
+    SL_TRY(sl_prepare_habits(prepare, &habits, err));
+    prepare->hidden.all = !habits.own_calls;
+    if (sl_str_find(json, SL_STR("DISTINCT_FROM")) == SIZE_MAX) {
+        return SILT_OK;
+    }
+    return sl_hidden_find(root, &prepare->hidden, err);
+}
+
 /* Runs the references of a parsed query through planning and splices them. */
 static silt_status splice_query(struct sl_prepare *prepare, size_t begin, size_t end, bool is_view, silt_error *err)
 {
@@ -203,7 +215,10 @@ static silt_status splice_query(struct sl_prepare *prepare, size_t begin, size_t
     if (status != SILT_OK) {
         goto out;
     }
-    status = sl_prepare_metadata(prepare, sl_json_root(doc), &refs, err);
+    status = find_hidden(prepare, sl_json_root(doc), sl_buf_view(&json), err);
+    if (status == SILT_OK) {
+        status = sl_prepare_metadata(prepare, sl_json_root(doc), &refs, err);
+    }
     if (status == SILT_OK) {
         status = sl_prepare_scans(prepare, &refs, begin, err);
     }
@@ -255,6 +270,7 @@ silt_status sl_query_prepare(silt_session *session, const silt_call *call, const
 
     sl_spelled_init(&spelled, session->env);
     sl_vec_init(&prepare.splices, session->env, sizeof(struct sl_splice));
+    sl_hidden_init(&prepare.hidden, session->env);
     status = init_query(session, out, err);
     if (status != SILT_OK) {
         goto out;

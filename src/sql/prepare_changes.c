@@ -205,14 +205,11 @@ static silt_status plan_changes(struct sl_prepare *prepare, const struct sl_tabl
 static silt_status open_changes(struct sl_prepare *prepare, const struct sl_table_ref *ref, const silt_changes *changes,
                                 size_t n_marks, struct sl_splice *splice, silt_error *err)
 {
-    struct sl_prepared_query *query = prepare->query;
     sl_buf_put_c(&splice->text, n_marks > 0 ? "(SELECT * FROM (" : "(");
     for (size_t i = 0; i < silt_changes_plan_count(changes); i++) {
         sl_buf_put_c(&splice->text, i == 0 ? "" : " UNION ALL ");
-        SL_TRY(query->plane.vtable->scan_open(query->plane.dp, silt_changes_plan(changes, i),
-                                              &query->scans[query->n_scans], &splice->text, err));
-        query->kernel_scans[query->n_scans] = silt_scan_ref(sl_changes_scan(changes, i));
-        query->n_scans++;
+        SL_TRY(
+            sl_prepare_open(prepare, silt_changes_plan(changes, i), sl_changes_scan(changes, i), &splice->text, err));
     }
     sl_buf_put_char(&splice->text, ')');
     if (n_marks > 0) {

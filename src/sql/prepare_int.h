@@ -5,6 +5,7 @@
 #define SL_SQL_PREPARE_INT_H
 
 #include "json/json.h"
+#include "sql/hidden.h"
 #include "sql/session_int.h"
 #include "sql/spelling.h"
 
@@ -21,12 +22,16 @@ struct sl_prepare {
     struct sl_prepared_query *query;
     struct sl_spelled *spelled;
     struct sl_vec splices; /* struct sl_splice */
+    struct sl_hidden hidden;
 };
 
 void sl_prepare_release(struct sl_prepare *prepare);
 
 /* Plans a scan for every reference (struct sl_table_ref, located relative to `base`) that is a Delta table, and notes its splice. */
 silt_status sl_prepare_scans(struct sl_prepare *prepare, struct sl_vec *refs, size_t base, silt_error *err);
+/* Opens a plan in the data plane, keeps what its text refers to, and appends the SQL of its rows. */
+silt_status sl_prepare_open(struct sl_prepare *prepare, const silt_scan_plan *plan, silt_scan *scan, struct sl_buf *sql,
+                            silt_error *err);
 /* The same for a call of table_changes or table_changes_by_path at an offset of the spelled text. (prepare_changes.c) */
 struct sl_table_ref;
 silt_status sl_prepare_changes(struct sl_prepare *prepare, const struct sl_table_ref *ref, size_t location,
@@ -34,6 +39,8 @@ silt_status sl_prepare_changes(struct sl_prepare *prepare, const struct sl_table
 /* Adds what may prune of the reference's conditions to its scan. (prepare_pruning.c) */
 silt_status sl_prepare_pruning(struct sl_prepare *prepare, const struct sl_table_ref *ref,
                                const silt_snapshot *snapshot, silt_scan_builder *builder, silt_error *err);
+/* Asked again only when a statement may have changed them: looking for macros takes the data plane milliseconds. (prepare_pruning.c) */
+silt_status sl_prepare_habits(struct sl_prepare *prepare, struct sl_plane_habits *out, silt_error *err);
 /*
  * Marks the references whose column "_metadata" is named, before the scans are planned; and afterwards keeps it out of what stars stand for.
  * root: the tree. (prepare_metadata.c)

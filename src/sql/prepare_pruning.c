@@ -49,8 +49,7 @@ static silt_status ask(void *ctx, struct sl_str expr, struct sl_arena *arena, si
     return SILT_OK;
 }
 
-/* Asked again only when a statement may have changed them: looking for macros takes the data plane milliseconds. */
-static silt_status find_habits(struct sl_prepare *prepare, struct sl_plane_habits *out, silt_error *err)
+silt_status sl_prepare_habits(struct sl_prepare *prepare, struct sl_plane_habits *out, silt_error *err)
 {
     silt_session *session = prepare->session;
     const bool utc = sl_str_eq_nocase(sl_str_from(session->time_zone), SL_STR("UTC"));
@@ -102,7 +101,7 @@ silt_status sl_prepare_pruning(struct sl_prepare *prepare, const struct sl_table
     if (ref->n_conjuncts == 0) {
         return SILT_OK;
     }
-    SL_TRY(find_habits(prepare, &habits, err));
+    SL_TRY(sl_prepare_habits(prepare, &habits, err));
     if (!habits.same_texts) {
         return SILT_OK;
     }

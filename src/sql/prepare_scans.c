@@ -22,6 +22,7 @@ void sl_prepare_release(struct sl_prepare *prepare)
         sl_buf_release(&((struct sl_splice *)sl_vec_at(&prepare->splices, i))->text);
     }
     sl_vec_release(&prepare->splices);
+    sl_hidden_release(&prepare->hidden);
 }
 
 /* One value of a query, as text. */
@@ -236,11 +237,28 @@ static void put_table(struct sl_buf *out, struct sl_str scan, struct sl_str sql,
     sl_buf_put_char(out, ')');
 }
 
+silt_status sl_prepare_open(struct sl_prepare *prepare, const silt_scan_plan *plan, silt_scan *scan, struct sl_buf *sql,
+                            silt_error *err)
+{
+    struct sl_prepared_query *query = prepare->query;
+    struct sl_buf text;
+    sl_buf_init(&text, prepare->session->env);
+    silt_status status = query->plane.vtable->scan_open(query->plane.dp, plan, &query->scans[query->n_scans], &text,
+                                                        err);
+    if (status == SILT_OK) {
+        query->kernel_scans[query->n_scans] = silt_scan_ref(scan);
+        query->n_scans++;
+        sl_hidden_put_scan(sql, &prepare->hidden, sl_buf_view(&text), plan);
+        status = sl_buf_status(sql, err);
+    }
+    sl_buf_release(&text);
+    return status;
+}
+
 /* Opens the scan in the data plane and notes the subquery. The conditions stay in the text: the plan only prunes files. */
 static silt_status open_scan(struct sl_prepare *prepare, struct sl_table_ref *ref, silt_scan *scan, size_t begin,
                              size_t end, silt_error *err)
 {
-    struct sl_prepared_query *query = prepare->query;
     silt_scan_plan plan = *silt_scan_get_plan(scan);
     struct sl_splice *splice = sl_prepare_add_splice(prepare, begin, end);
 
@@ -250,11 +268,8 @@ static silt_status open_scan(struct sl_prepare *prepare, struct sl_table_ref *re
     plan.filter = NULL;
     struct sl_buf text;
     sl_buf_init(&text, prepare->session->env);
-    const silt_status status = query->plane.vtable->scan_open(query->plane.dp, &plan, &query->scans[query->n_scans],
-                                                              &text, err);
+    const silt_status status = sl_prepare_open(prepare, &plan, scan, &text, err);
     if (status == SILT_OK) {
-        query->kernel_scans[query->n_scans] = silt_scan_ref(scan);
-        query->n_scans++;
         ref->scan = scan;
         put_table(&splice->text, sl_buf_view(&text), sl_buf_view(&prepare->spelled->text), ref->n_marks);
     }
