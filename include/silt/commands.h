@@ -1,7 +1,7 @@
 /*
- * Commands: what looks at a table as a whole. So far the check of a table (fsck).
+ * Commands: what is done with a table as a whole. So far the check of a table (fsck), which only reads, and its removal.
  *
- * Read-only. Functions may be called from any thread, one call at a time for each callback.
+ * Functions may be called from any thread, one call at a time for each callback.
  */
 #ifndef SILT_COMMANDS_H
 #define SILT_COMMANDS_H
@@ -83,6 +83,13 @@ SILT_API SILT_NODISCARD silt_status silt_table_fsck(silt_table *table, const sil
                                                     const silt_fsck_options *options,
                                                     bool (*on_finding)(void *ctx, const silt_fsck_finding *finding),
                                                     void *ctx, silt_fsck_report *report, silt_error *err);
+
+/*
+ * Removes a table: its folder with everything in it, files that no version names included. Links in it are removed, not followed.
+ * SILT_ENOTTABLE when there is no log; SILT_EINVALID when another table lies within it, or the folder is a link; SILT_EUNSUPPORTED when a
+ * catalog manages the table or the store cannot remove folders. Writers that are still at work may leave files at the place.
+ */
+SILT_API SILT_NODISCARD silt_status silt_table_drop(silt_table *table, const silt_call *call, silt_error *err);
 
 #ifdef __cplusplus
 }

@@ -132,7 +132,8 @@ typedef struct silt_storage_vtable {
 
     /*
      * Optional. Removes an empty or non-empty folder and all below it; used by DROP and for scratch folders. One that
-     * is not there is no error. NULL slot: SILT_EUNSUPPORTED.
+     * is not there is no error. Nothing outside of it is touched: a link in it is removed, not what it leads to, and a folder
+     * that is a link itself is refused (SILT_EINVALID). A store that can, takes the folder away as a whole before it empties it. NULL slot: SILT_EUNSUPPORTED.
      */
     silt_status (*remove_tree)(void *impl, const silt_call *call, const char *dir, silt_error *err);
 } silt_storage_vtable;

@@ -36,15 +36,3 @@ silt_status sl_session_is_temporary(silt_session *session, const silt_call *call
     sl_buf_release(&sql);
     return status;
 }
-
-silt_status sl_run_drop(struct sl_run *run, silt_error *err)
-{
-    bool is_temporary = false;
-    const struct sl_table_name *name = &run->statement->table;
-    SL_TRY(sl_session_is_temporary(run->session, run->call, name, &is_temporary, err));
-    if (is_temporary && !name->is_path) {
-        return sl_run_query(run, err);
-    }
-    return sl_fail(err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_STATEMENT",
-                   "DROP TABLE of a Delta table is not supported by this version of silt");
-}

@@ -1,5 +1,6 @@
 /*
- * Removing a folder and all below it. Goes by descriptors and never through a symbolic link, so that nobody can lead
+ * Removing a folder and all below it. It gets a hidden name first, so that it is there as a whole or gone, also for who is killed in the
+ * midst; then it is emptied. Goes by descriptors and never through a symbolic link, so that nobody can lead
  * it elsewhere by swapping a folder for a link.
  *
  * Called through the store's slots. Any thread.
@@ -9,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -121,6 +123,12 @@ silt_status sl_local_remove_tree(void *impl, const silt_call *call, const char *
         return sl_fail(err, SILT_EINVALID, NULL, "it is not a folder%s",
                        S_ISLNK(found.st_mode) ? ", but a symbolic link" : "");
     }
+    char hidden[SL_LOCAL_PATH_SIZE];
+    SL_TRY(sl_call_check(local->env, call, err));
+    SL_TRY(sl_local_temp_path(local, path, hidden, err));
+    if (rename(path, hidden) != 0) {
+        return errno == ENOENT ? SILT_OK : sl_local_fail_write(err, errno, "take its name away");
+    }
     const struct removal removal = {.local = local, .call = call};
-    return remove_folder(&removal, AT_FDCWD, path, 0, err);
+    return remove_folder(&removal, AT_FDCWD, hidden, 0, err);
 }

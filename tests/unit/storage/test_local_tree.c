@@ -120,6 +120,17 @@ static void removing_a_tree_stops_at_links(void **state)
     assert_int_equal(silt_storage_remove_tree(rig->store, NULL, in_dir(rig, "t/sub"), &err), SILT_OK);
 }
 
+/* Whoever looks sees all of it or nothing, also when the removal stops in its midst. */
+static void a_tree_is_gone_at_once(void **state)
+{
+    const struct rig *rig = *state;
+    silt_error err = SILT_ERROR_INIT;
+    make_deep(rig, SL_LOCAL_MAX_DEPTH + 2);
+    store_put(rig->store, in_dir(rig, "d/file"), "x");
+    assert_int_equal(silt_storage_remove_tree(rig->store, NULL, in_dir(rig, "d"), &err), SILT_ELIMIT);
+    assert_int_not_equal(access(in_dir(rig, "d"), F_OK), 0);
+}
+
 /* A call that is cancelled by the second look at it. */
 static volatile int cancelled;
 
@@ -239,6 +250,7 @@ int main(void)
         TEST(temp_files_of_a_crash_are_not_shown),
         TEST(folders_nested_too_deep_are_refused),
         TEST(removing_a_tree_stops_at_links),
+        TEST(a_tree_is_gone_at_once),
         TEST(a_listing_can_be_cancelled_in_its_midst),
         TEST(a_batch_of_reads_can_be_cancelled_in_its_midst),
         TEST(a_file_of_another_device_is_copied),

@@ -1,0 +1,92 @@
+/*
+ * Removing a table with its folder. What is not certainly one table's is refused before anything is touched: a folder without a log, one
+ * with another table within, one that a catalog manages. Called by DROP TABLE; one thread.
+ */
+#include "base/error.h"
+#include "kernel/log/commit.h"
+#include "kernel/snapshot/load.h"
+#include "kernel/snapshot/state.h"
+#include "silt/commands.h"
+
+#include <string.h>
+
+struct content {
+    bool has_log;
+    bool has_other; /* a log below */
+    char other[256];
+};
+
+static bool is_log_file(struct sl_str name)
+{
+    const struct sl_log_file file = sl_log_name_parse(name);
+    return file.kind == SL_LOG_COMMIT || file.kind == SL_LOG_CHECKPOINT || file.kind == SL_LOG_CHECKPOINT_PART ||
+           file.kind == SL_LOG_CHECKPOINT_V2;
+}
+
+static bool note_file(void *ctx, const silt_file_entry *entry)
+{
+    static const struct sl_str log = {SL_LOG_DIR "/", sizeof(SL_LOG_DIR)};
+    struct content *content = ctx;
+    const struct sl_str name = sl_str_make(entry->name, entry->name_len);
+    const size_t at = sl_str_find(name, log);
+    if (at == SIZE_MAX) {
+        return true;
+    }
+    const struct sl_str file = sl_str_sub(name, at + log.len, name.len);
+    if (at == 0) {
+        content->has_log = content->has_log || is_log_file(file);
+        return true;
+    }
+    if (name.ptr[at - 1] == '/' && is_log_file(file)) {
+        const size_t len = at - 1 < sizeof(content->other) - 1 ? at - 1 : sizeof(content->other) - 1;
+        memcpy(content->other, name.ptr, len);
+        content->other[len] = '\0';
+        content->has_other = true;
+        return false;
+    }
+    return true;
+}
+
+/* What asks for more than silt knows may have an owner that silt does not know of. A broken table has none who could be asked. */
+static silt_status check_owner(silt_table *table, const silt_call *call, silt_error *err)
+{
+    silt_snapshot *snapshot = NULL;
+    silt_error found = SILT_ERROR_INIT;
+    if (sl_table_is_catalog(table)) {
+        return sl_fail(err, SILT_EUNSUPPORTED, NULL, "%s was opened through a catalog: only its catalog can drop it",
+                       silt_table_uri(table));
+    }
+    const silt_status status = silt_table_latest_snapshot(table, call, &snapshot, &found);
+    silt_snapshot_unref(snapshot);
+    if (status == SILT_EUNSUPPORTED || status == SILT_ENOMEM || status == SILT_ECANCELLED || status == SILT_EDEADLINE) {
+        return sl_fail(err, status, found.code_name, "%s", found.message);
+    }
+    return SILT_OK;
+}
+
+silt_status silt_table_drop(silt_table *table, const silt_call *call, silt_error *err)
+{
+    const silt_list_options options = {.size = sizeof(options), .recursive = true};
+    struct content content = {.has_log = false};
+    if (table == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "silt_table_drop: a table is required");
+    }
+    silt_storage *storage = sl_table_storage(table);
+    const char *root = sl_table_root(table).ptr;
+    silt_status status = silt_storage_list(storage, call, root, &options, note_file, &content, err);
+    if (status == SILT_ENOTFOUND) {
+        silt_error_reset(err);
+        status = SILT_OK;
+    }
+    SL_TRY(status);
+    if (!content.has_log) {
+        return sl_fail(err, SILT_ENOTTABLE, "DELTA_TABLE_NOT_FOUND", "%s is no delta table", silt_table_uri(table));
+    }
+    if (content.has_other) {
+        return sl_fail(err, SILT_EINVALID, "SILT_TABLE_WITHIN_TABLE",
+                       "%s cannot be dropped: another table lies within it, at %s", silt_table_uri(table),
+                       content.other);
+    }
+    SL_TRY(check_owner(table, call, err));
+    return silt_storage_remove_tree(storage, call, root, err);
+}
