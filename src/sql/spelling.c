@@ -384,6 +384,15 @@ static void number_mark(struct speller *s)
     replace(s, s->token.begin, s->token.end, sl_str_from(text));
 }
 
+/* "* EXCEPT (a, b)": columns that a star leaves out. Behind a star no query ends, so that this is not EXCEPT between queries. */
+static void spell_except(struct speller *s)
+{
+    const struct sl_token next = peek(&s->lexer);
+    if (sl_token_is(&s->token, "EXCEPT") && sl_token_is(&s->previous, "*") && sl_token_is(&next, "(")) {
+        replace(s, s->token.begin, s->token.end, SL_STR("EXCLUDE"));
+    }
+}
+
 static silt_status spell_token(struct speller *s, silt_error *err)
 {
     bool taken = false;
@@ -409,6 +418,7 @@ static silt_status spell_token(struct speller *s, silt_error *err)
     } else if (s->token.kind == SL_TOK_WORD) {
         spell_type(s);
         drop_call_brackets(s);
+        spell_except(s);
         quote_at(s);
         SL_TRY(spell_binary(s, err));
     }

@@ -40,6 +40,15 @@ static void names_and_operators_take_duckdbs_form(void **state)
     expect_spelled("select '`x` <=> y' -- `z`\n, 1", "select '`x` <=> y' -- `z`\n, 1");
 }
 
+static void stars_leave_columns_out(void **state)
+{
+    (void)state;
+    expect_spelled("select * except (a), t.* EXCEPT(`b`, c) from t",
+                   "select * EXCLUDE (a), t.* EXCLUDE(\"b\", c) from t");
+    expect_spelled("select a from t except (select a from u)", "select a from t except (select a from u)");
+    expect_spelled("select * from t except (select * from u)", "select * from t except (select * from u)");
+}
+
 static void binary_literals_are_binary(void **state)
 {
     (void)state;
@@ -190,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_and_operators_take_duckdbs_form),
         cmocka_unit_test(binary_literals_are_binary),
+        cmocka_unit_test(stars_leave_columns_out),
         cmocka_unit_test(a_column_called_at_is_a_name),
         cmocka_unit_test(a_table_in_place_of_a_query_becomes_one),
         cmocka_unit_test(types_are_spelled_in_casts_only),
