@@ -57,6 +57,14 @@ SILT_API SILT_NODISCARD silt_status silt_txn_begin_at(silt_table *table, silt_sn
 SILT_API SILT_NODISCARD silt_status silt_txn_begin_create(silt_table *table, const silt_call *call,
                                                           const silt_create_options *options, const char *operation,
                                                           silt_txn **out, silt_error *err);
+/*
+ * Begins to replace a table by another one at the same place: every live file is removed, metadata, schema and partitioning are the new ones,
+ * and so are the properties, of which none is kept. History stays, and the protocol never asks for less. SILT_ENOTTABLE when there is no
+ * table. operation as in "CREATE OR REPLACE TABLE".
+ */
+SILT_API SILT_NODISCARD silt_status silt_txn_begin_replace(silt_table *table, const silt_call *call,
+                                                           const silt_create_options *options, const char *operation,
+                                                           silt_txn **out, silt_error *err);
 /* Frees; without a commit before it, abandons. NULL is legal. */
 SILT_API void silt_txn_free(silt_txn *txn);
 

@@ -1,6 +1,6 @@
 /*
- * CREATE [OR REPLACE] TABLE [IF NOT EXISTS] name [(columns)] [USING delta] [clauses in any order] [AS query], as Spark SQL
- * spells it. CREATE VIEW, CREATE TEMP TABLE, CREATE MACRO … are left to the data plane.
+ * CREATE TABLE [IF NOT EXISTS], CREATE OR REPLACE TABLE or REPLACE TABLE name [(columns)] [USING delta] [clauses in any order] [AS query],
+ * as Spark SQL spells it. CREATE VIEW, CREATE TEMP TABLE, CREATE MACRO … are left to the data plane.
  */
 #include "base/error.h"
 #include "base/vec.h"
@@ -262,7 +262,7 @@ silt_status sl_create_parse(struct sl_cursor *cursor, struct sl_statement *out)
     }
     out->kind = SL_STMT_CREATE_TABLE;
     out->name = "CREATE TABLE";
-    if (sl_cursor_accept(cursor, "IF")) {
+    if (!create->or_replace && !create->replace && sl_cursor_accept(cursor, "IF")) {
         SL_TRY(sl_cursor_expect(cursor, "NOT"));
         SL_TRY(sl_cursor_expect(cursor, "EXISTS"));
         create->if_not_exists = true;

@@ -1,5 +1,6 @@
 /*
- * CREATE TABLE [AS query]: version 0 of a table, with its rows in the same commit.
+ * CREATE TABLE [AS query]: version 0 of a table, with its rows in the same commit. [CREATE OR] REPLACE TABLE: the same as the next version of
+ * a table that is there.
  */
 #include "base/alloc.h"
 #include "base/error.h"
@@ -19,9 +20,6 @@ static silt_status check_form(struct sl_run *run, silt_error *err)
     const struct sl_create_table *create = &run->statement->create;
     const char *name = sl_table_name_text(run, &create->table);
 
-    if (create->or_replace) {
-        return sl_fail(err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_SYNTAX", "CREATE OR REPLACE TABLE is not supported");
-    }
     if (create->provider.ptr != NULL && !sl_str_eq_nocase(create->provider, SL_STR("delta"))) {
         return sl_fail(err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_SYNTAX", "cannot create %s USING %.*s: only delta is",
                        name, SL_FMT(create->provider));
@@ -90,52 +88,71 @@ static silt_status open_target(struct sl_run *run, silt_table **out, silt_error 
     return sl_session_open_table(run->session, &create->table, out, err);
 }
 
+/* What became of the beginning. */
+enum begun {
+    BEGUN,
+    EXISTS,  /* the table is there, and IF NOT EXISTS said that this is fine */
+    RECORDED /* the table has recorded the application id already */
+};
+
 /* ["a","b"] as text. */
-static silt_status partition_json(struct sl_run *run, struct sl_buf *out, silt_error *err)
+static silt_status put_partitioning(struct sl_run *run, silt_txn *txn, silt_error *err)
 {
     struct sl_json_writer w;
-    sl_json_writer_init(&w, out);
+    struct sl_buf text;
+    sl_buf_init(&text, run->session->env);
+    sl_json_writer_init(&w, &text);
     sl_json_begin_array(&w);
     for (size_t i = 0; i < run->statement->create.partition_columns.n; i++) {
         sl_json_put_str(&w, run->statement->create.partition_columns.items[i]);
     }
     sl_json_end_array(&w);
-    return sl_buf_status(out, err);
-}
-
-static silt_status describe_operation(struct sl_run *run, silt_txn *txn, silt_error *err)
-{
-    struct sl_write_options options;
-    struct sl_buf partition;
-    bool recorded = false; /* a new table has recorded nothing */
-    silt_status status;
-
-    SL_TRY(sl_write_options_get(run->session, &options, err));
-    SL_TRY(sl_write_begin(run, &options, txn, &recorded, err));
-    SL_TRY(silt_txn_set_parameter(txn, "isManaged", "false", err));
-    sl_buf_init(&partition, run->session->env);
-    status = partition_json(run, &partition, err);
+    silt_status status = sl_buf_status(&text, err);
     if (status == SILT_OK) {
-        status = silt_txn_set_parameter(txn, "partitionBy", sl_buf_cstr(&partition), err);
+        status = silt_txn_set_parameter(txn, "partitionBy", sl_buf_cstr(&text), err);
     }
-    sl_buf_release(&partition);
-    if (status == SILT_OK && run->statement->create.comment.ptr != NULL) {
-        status = silt_txn_set_parameter(txn, "description", run->statement->create.comment.ptr, err);
-    }
+    sl_buf_release(&text);
     return status;
 }
 
-/* Begins the table with a schema. *exists: it is there already and IF NOT EXISTS said that this is fine. */
-static silt_status begin_table(struct sl_run *run, silt_table *table, const silt_schema *schema, silt_txn **out,
-                               bool *exists, silt_error *err)
+static silt_status put_properties(struct sl_run *run, const silt_create_options *options, silt_txn *txn,
+                                  silt_error *err)
+{
+    struct sl_json_writer w;
+    struct sl_buf text;
+    sl_buf_init(&text, run->session->env);
+    sl_json_writer_init(&w, &text);
+    sl_json_begin_object(&w);
+    for (size_t i = 0; i < options->n_properties; i++) {
+        sl_json_key_c(&w, options->properties[i].key);
+        sl_json_put_c(&w, options->properties[i].value);
+    }
+    sl_json_end_object(&w);
+    silt_status status = sl_buf_status(&text, err);
+    if (status == SILT_OK) {
+        status = silt_txn_set_parameter(txn, "properties", sl_buf_cstr(&text), err);
+    }
+    sl_buf_release(&text);
+    return status;
+}
+
+static silt_status describe_operation(struct sl_run *run, const silt_create_options *options, silt_txn *txn,
+                                      silt_error *err)
+{
+    SL_TRY(silt_txn_set_parameter(txn, "isManaged", "false", err));
+    SL_TRY(put_partitioning(run, txn, err));
+    SL_TRY(silt_txn_set_parameter(txn, "clusterBy", "[]", err));
+    SL_TRY(put_properties(run, options, txn, err));
+    return options->description != NULL ? silt_txn_set_parameter(txn, "description", options->description, err)
+                                        : SILT_OK;
+}
+
+/* What the statement says of the table, schema apart. */
+static silt_status fill_options(struct sl_run *run, silt_create_options *options, silt_error *err)
 {
     const struct sl_create_table *create = &run->statement->create;
-    silt_create_options options = {.size = sizeof(options), .schema = schema};
     silt_property *properties = NULL;
     const char **partition = sl_arena_alloc_array(run->arena, create->partition_columns.n + 1, sizeof(char *));
-    silt_status status;
-
-    *exists = false;
     if (partition == NULL) {
         return sl_fail_nomem(err);
     }
@@ -145,29 +162,87 @@ static silt_status begin_table(struct sl_run *run, silt_table *table, const silt
             return sl_fail_nomem(err);
         }
     }
-    SL_TRY(collect_properties(run, &properties, &options.n_properties, err));
-    options.properties = properties;
-    options.partition_columns = partition;
-    options.n_partition_columns = create->partition_columns.n;
-    options.description = create->comment.ptr;
-    silt_error unseen = SILT_ERROR_INIT;
-    silt_error *found = err != NULL ? err : &unseen;
-    status = silt_txn_begin_create(table, run->call, &options,
-                                   create->has_query ? "CREATE TABLE AS SELECT" : "CREATE TABLE", out, found);
+    SL_TRY(collect_properties(run, &properties, &options->n_properties, err));
+    options->properties = properties;
+    options->partition_columns = partition;
+    options->n_partition_columns = create->partition_columns.n;
+    options->description = create->comment.ptr;
+    return SILT_OK;
+}
+
+static const char *operation_of(const struct sl_create_table *create)
+{
+    if (create->or_replace) {
+        return create->has_query ? "CREATE OR REPLACE TABLE AS SELECT" : "CREATE OR REPLACE TABLE";
+    }
+    if (create->replace) {
+        return create->has_query ? "REPLACE TABLE AS SELECT" : "REPLACE TABLE";
+    }
+    return create->has_query ? "CREATE TABLE AS SELECT" : "CREATE TABLE";
+}
+
+static silt_status begin_txn(struct sl_run *run, silt_table *table, const silt_create_options *options, silt_txn **out,
+                             enum begun *begun, silt_error *err)
+{
+    const struct sl_create_table *create = &run->statement->create;
+    const char *operation = operation_of(create);
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = SILT_ENOTTABLE;
+
+    *begun = BEGUN;
+    if (create->or_replace || create->replace) {
+        status = silt_txn_begin_replace(table, run->call, options, operation, out, &found);
+    }
+    if (status == SILT_ENOTTABLE && !create->replace) {
+        silt_error_reset(&found);
+        status = silt_txn_begin_create(table, run->call, options, operation, out, &found);
+    }
     /* Files that are no table are in the way, IF NOT EXISTS or not. */
-    if (status == SILT_EEXISTS && create->if_not_exists &&
-        strcmp(found->code_name, "DELTA_TABLE_ALREADY_EXISTS") == 0) {
-        silt_error_reset(err);
-        *exists = true;
+    if (status == SILT_EEXISTS && create->if_not_exists && strcmp(found.code_name, "DELTA_TABLE_ALREADY_EXISTS") == 0) {
+        *begun = EXISTS;
         return SILT_OK;
     }
-    SL_TRY(status);
-    status = describe_operation(run, *out, err);
+    if (status != SILT_OK && err != NULL) {
+        *err = found;
+    }
+    return status;
+}
+
+/* Begins the table with a schema. */
+static silt_status begin_table(struct sl_run *run, silt_table *table, const silt_schema *schema, silt_txn **out,
+                               enum begun *begun, silt_error *err)
+{
+    silt_create_options options = {.size = sizeof(options), .schema = schema};
+    struct sl_write_options writes;
+    bool recorded = false;
+    SL_TRY(fill_options(run, &options, err));
+    SL_TRY(sl_write_options_get(run->session, &writes, err));
+    SL_TRY(begin_txn(run, table, &options, out, begun, err));
+    if (*begun == EXISTS) {
+        return SILT_OK;
+    }
+    silt_status status = sl_write_begin(run, &writes, *out, &recorded, err);
+    if (status == SILT_OK) {
+        status = describe_operation(run, &options, *out, err);
+    }
     if (status != SILT_OK) {
         silt_txn_free(*out);
         *out = NULL;
     }
+    *begun = recorded ? RECORDED : BEGUN;
     return status;
+}
+
+/* After a commit, or in place of one. */
+static silt_status end_table(struct sl_run *run, enum begun begun, bool rows_metric, silt_error *err)
+{
+    struct sl_write_options writes;
+    if (begun == EXISTS) {
+        return SILT_OK;
+    }
+    SL_TRY(sl_write_options_get(run->session, &writes, err));
+    sl_write_end(run, &writes);
+    return begun == RECORDED ? sl_run_skip(run, rows_metric, err) : SILT_OK;
 }
 
 static silt_status create_empty(struct sl_run *run, silt_table *table, silt_error *err)
@@ -175,13 +250,16 @@ static silt_status create_empty(struct sl_run *run, silt_table *table, silt_erro
     const struct sl_create_table *create = &run->statement->create;
     silt_schema *schema = NULL;
     silt_txn *txn = NULL;
-    bool exists = false;
+    enum begun begun = BEGUN;
     silt_status status;
 
     SL_TRY(sl_schema_from_fields(run->session->env, create->fields, create->n_fields, &schema, err));
-    status = begin_table(run, table, schema, &txn, &exists, err);
-    if (status == SILT_OK && !exists) {
+    status = begin_table(run, table, schema, &txn, &begun, err);
+    if (status == SILT_OK && begun == BEGUN) {
         status = sl_run_commit(run, txn, false, err);
+    }
+    if (status == SILT_OK) {
+        status = end_table(run, begun, false, err);
     }
     silt_txn_free(txn);
     silt_schema_unref(schema);
@@ -196,7 +274,7 @@ static silt_status create_as(struct sl_run *run, silt_table *table, silt_error *
     silt_txn *txn = NULL;
     size_t *mapping = NULL;
     size_t n = 0;
-    bool exists = false;
+    enum begun begun = BEGUN;
     silt_status status;
 
     SL_TRY(sl_row_source_open(run, create->query_begin, create->query_end, &source, err));
@@ -204,8 +282,12 @@ static silt_status create_as(struct sl_run *run, silt_table *table, silt_error *
     if (status != SILT_OK) {
         goto out;
     }
-    status = begin_table(run, table, schema, &txn, &exists, err);
-    if (status != SILT_OK || exists) {
+    status = begin_table(run, table, schema, &txn, &begun, err);
+    if (status == SILT_OK && begun != BEGUN) {
+        status = end_table(run, begun, true, err);
+        goto out;
+    }
+    if (status != SILT_OK) {
         goto out;
     }
     n = silt_schema_field_count(schema);
@@ -220,6 +302,9 @@ static silt_status create_as(struct sl_run *run, silt_table *table, silt_error *
     status = sl_row_source_write(run, &source, mapping, txn, err);
     if (status == SILT_OK) {
         status = sl_run_commit(run, txn, true, err);
+    }
+    if (status == SILT_OK) {
+        status = end_table(run, begun, true, err);
     }
 out:
     silt_txn_free(txn);

@@ -29,7 +29,8 @@ enum sl_statement_kind {
 struct sl_create_table {
     struct sl_table_name table;
     bool if_not_exists;
-    bool or_replace;
+    bool or_replace;           /* CREATE OR REPLACE */
+    bool replace;              /* REPLACE: it must be there */
     struct silt_field *fields; /* n 0 with AS: taken from the query */
     size_t n_fields;
     struct sl_str provider; /* USING delta; absent: delta */

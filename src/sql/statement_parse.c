@@ -9,10 +9,9 @@
 
 /* Leading words of statements that Delta defines and silt does not support. Longest first where one begins another. */
 static const char *const unsupported[][2] = {
-    {"ALTER", "TABLE"}, {"ANALYZE", "TABLE"}, {"CACHE", NULL},    {"CLONE", NULL},   {"CONVERT", "TO"},
-    {"DELETE", NULL},   {"FSCK", NULL},       {"GENERATE", NULL}, {"MERGE", NULL},   {"MSCK", NULL},
-    {"OPTIMIZE", NULL}, {"REORG", NULL},      {"REFRESH", NULL},  {"RESTORE", NULL}, {"UPDATE", NULL},
-    {"VACUUM", NULL},   {"REPLACE", "TABLE"}, {"UNDROP", NULL},
+    {"ALTER", "TABLE"}, {"ANALYZE", "TABLE"}, {"CACHE", NULL},  {"CLONE", NULL},  {"CONVERT", "TO"},  {"DELETE", NULL},
+    {"FSCK", NULL},     {"GENERATE", NULL},   {"MERGE", NULL},  {"MSCK", NULL},   {"OPTIMIZE", NULL}, {"REORG", NULL},
+    {"REFRESH", NULL},  {"RESTORE", NULL},    {"UPDATE", NULL}, {"VACUUM", NULL}, {"UNDROP", NULL},
 };
 
 /* Statements of other databases that would run in the data plane and do nothing to Delta tables. */
@@ -237,6 +236,11 @@ silt_status sl_statement_parse(struct sl_arena *arena, struct sl_str text, struc
         return sl_cursor_fail(&cursor, "a statement");
     }
     if (sl_cursor_accept(&cursor, "CREATE")) {
+        return sl_create_parse(&cursor, out);
+    }
+    if (sl_cursor_at_two(&cursor, "REPLACE", "TABLE")) {
+        out->create.replace = true;
+        sl_cursor_advance(&cursor);
         return sl_create_parse(&cursor, out);
     }
     if (sl_cursor_accept(&cursor, "INSERT")) {

@@ -2,8 +2,10 @@
 #include "count_files.h"
 #include "session_fixture.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* id 1..6 in partitions a, a, b, b, null, null; a file each partition and insert. */
 static void make_parts(struct session_fixture *s)
@@ -298,6 +300,91 @@ static void truncate_removes_every_row(void **state)
     session_expect_fault(s, "TRUNCATE TABLE nope", SILT_ENOTTABLE, "DELTA_PATH_DOES_NOT_EXIST", -1);
 }
 
+static void replacing_a_table_is_one_version(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE OR REPLACE TABLE t (id BIGINT NOT NULL, p STRING) USING delta PARTITIONED BY (p) "
+                           "COMMENT 'first' TBLPROPERTIES (delta.checkpointInterval = 7, mine = 'x')");
+    assert_int_equal(s->version, 0);
+    session_expect_done(s, "INSERT INTO t VALUES (1, 'a'), (2, 'b')");
+    session_expect_rows(s,
+                        "CREATE OR REPLACE TABLE t PARTITIONED BY (two) TBLPROPERTIES (other = 'y') "
+                        "AS SELECT p AS name, id * 2 AS two FROM t",
+                        "2|2\n");
+    assert_int_equal(s->version, 2);
+    session_expect_rows(s, "SELECT * FROM t ORDER BY two", "a|2\nb|4\n");
+    session_expect_done(s, "REPLACE TABLE t (z DATE NOT NULL, w TIMESTAMP_NTZ) USING delta");
+    assert_int_equal(s->version, 3);
+    session_expect_rows(s, "SELECT count(*) FROM t", "0\n");
+    session_expect_done(s, "INSERT INTO t VALUES (DATE '2026-01-01', NULL)");
+    session_expect_rows(s, "SELECT id FROM t VERSION AS OF 1 ORDER BY id", "1\n2\n");
+    session_expect_rows(s, "SELECT z FROM t", "2026-01-01\n");
+    session_expect_done(s, "REPLACE TABLE t AS SELECT 5 AS five");
+    session_expect_rows(s, "SELECT * FROM t", "5\n");
+}
+
+static void a_replacement_that_fails_leaves_the_table(void **state)
+{
+    struct session_fixture *s = *state;
+    make_parts(s);
+    expect_refused(s, "CREATE OR REPLACE TABLE t (a INT, A INT)", SILT_ESCHEMA, "DELTA_DUPLICATE_COLUMNS_FOUND");
+    expect_refused(s, "CREATE OR REPLACE TABLE t (a INT) TBLPROPERTIES (delta.nope = 1)", SILT_EINVALID,
+                   "DELTA_UNKNOWN_CONFIGURATION");
+    expect_refused(s, "CREATE OR REPLACE TABLE t PARTITIONED BY (b) AS SELECT 1 AS a", SILT_ESCHEMA,
+                   "DELTA_PARTITION_COLUMN_NOT_FOUND");
+    expect_refused(s, "CREATE OR REPLACE TABLE t AS SELECT CAST('x' AS INT) AS a", SILT_ESCHEMA, "CAST_INVALID_INPUT");
+    expect_refused(s, "CREATE OR REPLACE TABLE t IF NOT EXISTS (a INT)", SILT_ESYNTAX, "PARSE_SYNTAX_ERROR");
+    session_expect_fault(s, "REPLACE TABLE nope (a INT)", SILT_ENOTTABLE, "DELTA_PATH_DOES_NOT_EXIST", -1);
+    assert_int_equal(count_files(session_with_dir(s, "%D/nope")), -1);
+    session_expect_rows(s, "SELECT count(*), sum(id) FROM t", "6|21\n");
+}
+
+static void a_replacement_is_done_once(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "SET silt.write.txnAppId = job; SET silt.write.txnVersion = 1");
+    session_expect_rows(s, "CREATE OR REPLACE TABLE t AS SELECT 1 AS a", "1|1\n");
+    session_expect_rows(s, "CREATE OR REPLACE TABLE t AS SELECT 2 AS a", "0|0\n");
+    assert_true(s->skipped);
+    session_expect_done(s, "CREATE OR REPLACE TABLE t (b INT)");
+    assert_true(s->skipped);
+    session_expect_rows(s, "SELECT a FROM t", "1\n");
+}
+
+static void drop_removes_the_folder_of_a_table_of_the_warehouse(void **state)
+{
+    struct session_fixture *s = *state;
+    make_parts(s);
+    session_expect_done(s, "CREATE TABLE s.inner_table (a INT)");
+    session_expect_done(s, "DROP TABLE t");
+    assert_int_equal(count_files(session_with_dir(s, "%D/t")), -1);
+    session_expect_fault(s, "DROP TABLE t", SILT_ENOTTABLE, "DELTA_TABLE_NOT_FOUND", -1);
+    session_expect_done(
+        s, "DROP TABLE IF EXISTS t; CREATE TABLE t (a INT); INSERT INTO t VALUES (1); DROP TABLE s.inner_table");
+    session_expect_rows(s, "SELECT * FROM t", "1\n");
+}
+
+static void drop_touches_nothing_that_is_not_the_tables(void **state)
+{
+    struct session_fixture *s = *state;
+    make_parts(s);
+    session_expect_done(s, "CREATE TABLE t.within (a INT)");
+    session_expect_done(s, session_with_dir(s, "COPY (SELECT 1 AS a) TO '%D/plain.parquet'"));
+    expect_refused(s, "DROP TABLE t", SILT_EINVALID, "SILT_TABLE_WITHIN_TABLE");
+    expect_refused(s, session_with_dir(s, "DROP TABLE delta.`%D/t`"), SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_STATEMENT");
+    expect_refused(s, "DROP TABLE t VERSION AS OF 1", SILT_EINVALID, "DELTA_TIME_TRAVEL_INVALID_WRITE");
+    session_expect_done(s, "DROP TABLE t.within");
+    assert_int_equal(rename(sl_arena_strdup(&s->arena, sl_str_from(session_with_dir(s, "%D/t"))),
+                            sl_arena_strdup(&s->arena, sl_str_from(session_with_dir(s, "%D/real")))),
+                     0);
+    assert_int_equal(symlink("real", session_with_dir(s, "%D/t")), 0);
+    expect_refused(s, "DROP TABLE t", SILT_EINVALID, "SILT_INVALID_ARGUMENT");
+    session_expect_rows(s, "SELECT count(*) FROM real", "6\n");
+    assert_int_equal(symlink(s->dir, session_with_dir(s, "%D/real/out")), 0);
+    session_expect_done(s, "DROP TABLE real");
+    session_expect_rows(s, session_with_dir(s, "SELECT * FROM '%D/plain.parquet'"), "1\n");
+}
+
 static void options_take_only_what_they_can_be(void **state)
 {
     struct session_fixture *s = *state;
@@ -330,6 +417,11 @@ int main(void)
         SESSION_TEST(an_overwrite_can_bring_another_schema),
         SESSION_TEST(a_write_that_is_recorded_is_skipped),
         SESSION_TEST(truncate_removes_every_row),
+        SESSION_TEST(replacing_a_table_is_one_version),
+        SESSION_TEST(a_replacement_that_fails_leaves_the_table),
+        SESSION_TEST(a_replacement_is_done_once),
+        SESSION_TEST(drop_removes_the_folder_of_a_table_of_the_warehouse),
+        SESSION_TEST(drop_touches_nothing_that_is_not_the_tables),
         SESSION_TEST(options_take_only_what_they_can_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

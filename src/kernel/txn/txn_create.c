@@ -158,7 +158,7 @@ static silt_status take_properties(silt_txn *txn, const silt_create_options *opt
     return sl_gate_write(&txn->protocol, &txn->metadata, txn->schema, err);
 }
 
-static silt_status take_metadata(silt_txn *txn, const silt_create_options *options, silt_error *err)
+silt_status sl_txn_take_metadata(silt_txn *txn, const silt_create_options *options, silt_error *err)
 {
     char id[SL_UUID_TEXT_SIZE];
     SL_TRY(sl_uuid_make(txn->env, id, err));
@@ -172,7 +172,7 @@ static silt_status take_metadata(silt_txn *txn, const silt_create_options *optio
     return take_partitioning(txn, options, err);
 }
 
-static silt_status check_options(const silt_create_options *options, silt_error *err)
+silt_status sl_create_options_check(const silt_create_options *options, silt_error *err)
 {
     if (options == NULL || options->schema == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "a new table needs a schema");
@@ -189,13 +189,13 @@ silt_status silt_txn_begin_create(silt_table *table, const silt_call *call, cons
                                   const char *operation, silt_txn **out, silt_error *err)
 {
     *out = NULL;
-    SL_TRY(check_options(options, err));
+    SL_TRY(sl_create_options_check(options, err));
     silt_txn *txn = NULL;
     SL_TRY(sl_txn_new(table, operation, &txn, err));
     txn->exclusive = true;
     txn->protocol_changed = true;
     txn->metadata_changed = true;
-    silt_status status = take_metadata(txn, options, err);
+    silt_status status = sl_txn_take_metadata(txn, options, err);
     if (status == SILT_OK) {
         status = check_location(txn, call, err);
     }

@@ -129,6 +129,10 @@ silt_status sl_txn_partition_values(silt_txn *txn, const silt_value *values, siz
 /* Takes an add, whose memory is in the arena, after checking that no other action names the file. */
 silt_status sl_txn_push_add(silt_txn *txn, const struct sl_add *add, int64_t rows, silt_error *err);
 
+/* Metadata, schemas and protocol of a new table, or of one that takes another's place, into an empty transaction. */
+silt_status sl_txn_take_metadata(silt_txn *txn, const silt_create_options *options, silt_error *err);
+silt_status sl_create_options_check(const silt_create_options *options, silt_error *err);
+
 /* Removes a file that is live in the snapshot; the add is copied. */
 silt_status sl_txn_remove_add(silt_txn *txn, const struct sl_add *add, bool data_change, silt_error *err);
 /* May files be removed at all? */

@@ -1,0 +1,85 @@
+/*
+ * Beginning the transaction that puts a table in the place of another: one version in which all files go and the metadata is that of a new
+ * table. As Delta Spark, the table's id is a new one, and the protocol keeps what it had. PROTOCOL.md "Change Metadata", "Protocol
+ * Evolution".
+ */
+#include "base/error.h"
+#include "kernel/feature/feature.h"
+#include "kernel/snapshot/state.h"
+#include "kernel/txn/txn_int.h"
+
+/* Settings of the protocol among the properties. */
+static silt_status take_settings(silt_txn *txn, const silt_create_options *options, struct sl_kv_list *out,
+                                 silt_error *err)
+{
+    struct sl_kv *items = sl_arena_alloc_array(&txn->arena, options->n_properties + 1, sizeof(*items));
+    size_t n = 0;
+    if (items == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < options->n_properties; i++) {
+        struct sl_str key;
+        SL_TRY(sl_txn_text(txn, options->properties[i].key, &key, err));
+        key = sl_property_canonical(&txn->arena, key);
+        if (key.ptr == NULL) {
+            return sl_fail_nomem(err);
+        }
+        if (sl_property_is_protocol(key)) {
+            items[n].key = key;
+            SL_TRY(sl_txn_text(txn, options->properties[i].value, &items[n++].value, err));
+        }
+    }
+    *out = (struct sl_kv_list){items, n};
+    return SILT_OK;
+}
+
+/* What the files that go were written with says nothing about those that come: the metadata is made as for a new table. */
+static silt_status take_metadata(silt_txn *txn, const silt_create_options *options, silt_error *err)
+{
+    silt_snapshot *snapshot = txn->snapshot;
+    silt_schema_unref(txn->schema);
+    silt_schema_unref(txn->physical);
+    txn->schema = NULL;
+    txn->physical = NULL;
+    txn->metadata = (struct sl_metadata){.created_time = SL_NO_I64};
+    txn->snapshot = NULL;
+    const silt_status status = sl_txn_take_metadata(txn, options, err);
+    txn->snapshot = snapshot;
+    return status;
+}
+
+static silt_status take_table(silt_txn *txn, const silt_call *call, const silt_create_options *options, silt_error *err)
+{
+    bool changed = false;
+    if (options->n_partition_columns > 0 && sl_protocol_has_feature(&txn->protocol, "clustering")) {
+        return sl_fail(err, SILT_EUNSUPPORTED, "DELTA_CLUSTERING_REPLACE_TABLE_WITH_PARTITIONED_TABLE",
+                       "a clustered table cannot be replaced by a partitioned one");
+    }
+    SL_TRY(silt_txn_remove_all(txn, call, err));
+    SL_TRY(take_metadata(txn, options, err));
+    SL_TRY(take_settings(txn, options, &txn->settings, err));
+    SL_TRY(sl_protocol_for_change(&txn->arena, sl_snapshot_protocol(txn->snapshot), &txn->settings, &txn->metadata,
+                                  txn->schema, &txn->protocol, &changed, err));
+    SL_TRY(sl_gate_write(&txn->protocol, &txn->metadata, txn->schema, err));
+    txn->protocol_changed = changed;
+    txn->metadata_changed = true;
+    txn->schema_changed = true;
+    return SILT_OK;
+}
+
+silt_status silt_txn_begin_replace(silt_table *table, const silt_call *call, const silt_create_options *options,
+                                   const char *operation, silt_txn **out, silt_error *err)
+{
+    *out = NULL;
+    SL_TRY(sl_create_options_check(options, err));
+    silt_txn *txn = NULL;
+    SL_TRY(silt_txn_begin(table, call, operation, &txn, err));
+    const silt_status status = take_table(txn, call, options, err);
+    if (status != SILT_OK) {
+        sl_error_path(err, silt_table_uri(table));
+        silt_txn_free(txn);
+        return status;
+    }
+    *out = txn;
+    return SILT_OK;
+}
