@@ -5,7 +5,60 @@
 
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/error.h"
+#include "base/str.h"
+#include "cli/sql_text.h"
+
+/* SET name = 'text'; as Spark reads texts, with backslashes doubled. */
+static silt_status set_text(struct sl_cli *cli, const char *name, const char *text, silt_error *err)
+{
+    silt_result result = {.size = sizeof(result)};
+    silt_execution *execution = NULL;
+    struct sl_buf escaped;
+    struct sl_buf sql;
+    bool done = false;
+    sl_buf_init(&escaped, cli->env);
+    sl_buf_init(&sql, cli->env);
+    for (const char *c = text; *c != '\0'; c++) {
+        sl_buf_put_c(&escaped, *c == '\\' ? "\\" : "");
+        sl_buf_put_char(&escaped, *c);
+    }
+    sl_buf_printf(&sql, "SET %s = ", name);
+    sl_sql_put_string(&sql, sl_buf_view(&escaped));
+    silt_status status = sl_buf_status(&escaped, err);
+    if (status == SILT_OK) {
+        status = sl_buf_status(&sql, err);
+    }
+    if (status == SILT_OK) {
+        status = silt_session_execute(cli->session, sql.data, sql.len, NULL, NULL, &execution, err);
+    }
+    if (status == SILT_OK) {
+        status = silt_execution_next(execution, &cli->call, &result, &done, err);
+    }
+    silt_execution_free(execution);
+    sl_buf_release(&sql);
+    sl_buf_release(&escaped);
+    return status;
+}
+
+static silt_status set_txn(struct sl_cli *cli, silt_error *err)
+{
+    const struct sl_args *args = &cli->args;
+    int64_t version = -1;
+    if (args->txn_app_id == NULL && args->txn_version == NULL) {
+        return SILT_OK;
+    }
+    if (args->txn_app_id == NULL || args->txn_version == NULL || args->txn_app_id[0] == '\0') {
+        return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "--txn-app-id and --txn-version belong together");
+    }
+    if (!sl_str_to_i64(sl_str_from(args->txn_version), &version) || version < 0) {
+        return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "--txn-version takes a number from 0 on, not %s",
+                       args->txn_version);
+    }
+    SL_TRY(set_text(cli, "silt.write.txnAppId", args->txn_app_id, err));
+    return set_text(cli, "silt.write.txnVersion", args->txn_version, err);
+}
 
 silt_status sl_cli_session(struct sl_cli *cli, silt_session **out, silt_error *err)
 {
@@ -24,6 +77,7 @@ silt_status sl_cli_session(struct sl_cli *cli, silt_session **out, silt_error *e
     const silt_session_options options = {
         .size = sizeof(options), .engine = &engine, .warehouse = args->warehouse, .time_zone = args->time_zone};
     SL_TRY(silt_session_open(&options, &cli->session, err));
+    SL_TRY(set_txn(cli, err));
     *out = cli->session;
     return SILT_OK;
 }

@@ -16,7 +16,7 @@ const struct sl_command sl_command_none = {
     .name = "",
     .usage = "[options]",
     .summary = "start the shell, or run SQL from standard input",
-    .options = QUERY_OPTIONS | SL_OPT_KEEP_GOING | SL_OPT_FILE,
+    .options = QUERY_OPTIONS | SL_OPT_KEEP_GOING | SL_OPT_FILE | SL_OPT_TXN,
     .max_words = 0,
     .run = sl_cmd_none,
 };
@@ -34,8 +34,9 @@ static const struct sl_command COMMANDS[] = {
                     "  silt sql \"CREATE TABLE events (id BIGINT, at TIMESTAMP) USING delta\"\n"
                     "  silt sql \"INSERT INTO events SELECT * FROM 'new.parquet'\"\n"
                     "  silt sql -f nightly.sql --warehouse /data\n"
-                    "  silt sql \"FROM events\" -o jsonl | jq .id\n",
-        .options = QUERY_OPTIONS | SL_OPT_KEEP_GOING | SL_OPT_FILE,
+                    "  silt sql \"FROM events\" -o jsonl | jq .id\n"
+                    "  silt sql -f nightly.sql --txn-app-id nightly --txn-version 20260131\n",
+        .options = QUERY_OPTIONS | SL_OPT_KEEP_GOING | SL_OPT_FILE | SL_OPT_TXN,
         .max_words = 1,
         .run = sl_cmd_sql,
     },
@@ -76,7 +77,7 @@ static const struct sl_command COMMANDS[] = {
             ".jsonl, .ndjson; the text formats also with .gz). Columns are matched by name.\n",
         .examples = "  silt append rentals 2026-02.parquet\n"
                     "  silt append /data/rentals january/*.csv --create --partition-by city\n",
-        .options = QUERY_OPTIONS | SL_OPT_CREATE | SL_OPT_PARTITION_BY,
+        .options = QUERY_OPTIONS | SL_OPT_CREATE | SL_OPT_PARTITION_BY | SL_OPT_TXN,
         .min_words = 2,
         .max_words = ANY_NUMBER,
         .run = sl_cmd_append,

@@ -44,6 +44,7 @@ enum sl_option_bit {
     SL_OPT_CHECK = 1 << 16,
     SL_OPT_DRY_RUN = 1 << 17,
     SL_OPT_VERSIONS = 1 << 18,
+    SL_OPT_TXN = 1 << 19,
 
     SL_OPTS_RESULT = SL_OPT_FORMAT | SL_OPT_OUTPUT,
     SL_OPTS_ENGINE = SL_OPT_THREADS | SL_OPT_MEMORY | SL_OPT_TIME_ZONE,
@@ -76,6 +77,8 @@ struct sl_args {
     const char *from;
     const char *to;
     const char *sample;
+    const char *txn_app_id;
+    const char *txn_version;
     const char **words; /* what is no option, in order */
     size_t n_words;
 };

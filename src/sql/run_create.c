@@ -208,6 +208,17 @@ static silt_status begin_txn(struct sl_run *run, silt_table *table, const silt_c
     return status;
 }
 
+/* An application id is of writes that change rows: an empty table that is new must not spend the version of the first write to it. */
+static silt_status get_options(struct sl_run *run, struct sl_write_options *out, silt_error *err)
+{
+    const struct sl_create_table *create = &run->statement->create;
+    SL_TRY(sl_write_options_get(run->session, out, err));
+    if (!create->has_query && !create->or_replace && !create->replace) {
+        out->app_id = (struct sl_str){NULL, 0};
+    }
+    return SILT_OK;
+}
+
 /* Begins the table with a schema. */
 static silt_status begin_table(struct sl_run *run, silt_table *table, const silt_schema *schema, silt_txn **out,
                                enum begun *begun, silt_error *err)
@@ -216,7 +227,7 @@ static silt_status begin_table(struct sl_run *run, silt_table *table, const silt
     struct sl_write_options writes;
     bool recorded = false;
     SL_TRY(fill_options(run, &options, err));
-    SL_TRY(sl_write_options_get(run->session, &writes, err));
+    SL_TRY(get_options(run, &writes, err));
     SL_TRY(begin_txn(run, table, &options, out, begun, err));
     if (*begun == EXISTS) {
         return SILT_OK;
@@ -240,7 +251,7 @@ static silt_status end_table(struct sl_run *run, enum begun begun, bool rows_met
     if (begun == EXISTS) {
         return SILT_OK;
     }
-    SL_TRY(sl_write_options_get(run->session, &writes, err));
+    SL_TRY(get_options(run, &writes, err));
     sl_write_end(run, &writes);
     return begun == RECORDED ? sl_run_skip(run, rows_metric, err) : SILT_OK;
 }

@@ -8,11 +8,15 @@
 #include "kernel/snapshot/state.h"
 #include "kernel/txn/txn_int.h"
 
-/* Settings of the protocol among the properties. */
+/*
+ * Settings of the protocol among the properties, and every feature of the protocol that a new table would get: some are not given to
+ * a table that is there unless they are asked for by name.
+ */
 static silt_status take_settings(silt_txn *txn, const silt_create_options *options, struct sl_kv_list *out,
                                  silt_error *err)
 {
-    struct sl_kv *items = sl_arena_alloc_array(&txn->arena, options->n_properties + 1, sizeof(*items));
+    const struct sl_str_list *features = &txn->protocol.writer_features;
+    struct sl_kv *items = sl_arena_alloc_array(&txn->arena, options->n_properties + features->n + 1, sizeof(*items));
     size_t n = 0;
     if (items == NULL) {
         return sl_fail_nomem(err);
@@ -27,6 +31,16 @@ static silt_status take_settings(silt_txn *txn, const silt_create_options *optio
         if (sl_property_is_protocol(key)) {
             items[n].key = key;
             SL_TRY(sl_txn_text(txn, options->properties[i].value, &items[n++].value, err));
+        }
+    }
+    for (size_t i = 0; txn->protocol.has_writer_features && i < features->n; i++) {
+        const char *key = sl_arena_printf(&txn->arena, "delta.feature.%.*s", SL_FMT(features->items[i]));
+        if (key == NULL) {
+            return sl_fail_nomem(err);
+        }
+        items[n++] = (struct sl_kv){sl_property_canonical(&txn->arena, sl_str_from(key)), SL_STR("supported")};
+        if (items[n - 1].key.ptr == NULL) {
+            return sl_fail_nomem(err);
         }
     }
     *out = (struct sl_kv_list){items, n};

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""What replaces, evolves, drops and is done once, through the program: exit codes, notes, and nothing left behind."""
+
+import glob
+import json
+import os
+import threading
+import unittest
+
+import cli_support
+from cli_support import CliTest
+
+
+class Writes(CliTest):
+    @classmethod
+    def prepare(cls):
+        cls.sql("CREATE TABLE base (id BIGINT, p STRING) USING delta PARTITIONED BY (p); INSERT INTO base VALUES (1, 'a'), (2, 'b')")
+
+    def files(self, table):
+        found = glob.glob(os.path.join(self.dir, table, "**"), recursive=True, include_hidden=True)
+        return sorted(name for name in found if not os.path.isdir(name))
+
+    def last_commit(self, table):
+        name = sorted(glob.glob(os.path.join(self.dir, table, "_delta_log", "*.json")))[-1]
+        with open(name, encoding="utf-8") as f:
+            return [json.loads(line) for line in f]
+
+    def test_a_repeated_write_is_skipped_with_a_note(self):
+        self.sql("CREATE TABLE once (id BIGINT) USING delta")
+        once = ("--txn-app-id", "it's a \\job", "--txn-version", "7")
+        first = self.silt("sql", "INSERT INTO once VALUES (1)", *once)
+        self.assertEqual((first.code, first.out, first.err), (0, "num_affected_rows,num_inserted_rows\n1,1\n", ""))
+        again = self.silt("sql", "INSERT INTO once VALUES (1)", *once)
+        self.assertEqual((again.code, again.out), (0, "num_affected_rows,num_inserted_rows\n0,0\n"))
+        self.assertIn("note: skipped", again.err)
+        self.assertEqual(self.sql("SELECT * FROM once"), "id\n1\n")
+        txn = [action["txn"] for action in self.last_commit("once") if "txn" in action]
+        self.assertEqual([(t["appId"], t["version"]) for t in txn], [("it's a \\job", 7)])
+
+    def test_an_append_is_done_once_too(self):
+        self.sql("COPY (SELECT 1 AS id) TO 'in.csv'")
+        once = ("--txn-app-id", "a", "--txn-version", "1")
+        self.assertEqual(self.silt("append", "appended", "in.csv", "--create", *once).code, 0)
+        again = self.silt("append", "appended", "in.csv", *once)
+        self.assertEqual(again.code, 0)
+        self.assertIn("note: skipped", again.err)
+        self.assertEqual(self.sql("SELECT count(*) AS n FROM appended"), "n\n1\n")
+
+    def test_an_id_older_than_the_retention_counts_no_longer(self):
+        self.sql("CREATE TABLE old (id BIGINT) USING delta TBLPROPERTIES (delta.setTransactionRetentionDuration = 'interval 1 day')")
+        once = ("--txn-app-id", "job", "--txn-version", "1")
+        self.assertEqual(self.silt("sql", "INSERT INTO old VALUES (1)", *once).code, 0)
+        name = sorted(glob.glob(os.path.join(self.dir, "old", "_delta_log", "*1.json")))[-1]
+        with open(name, encoding="utf-8") as f:
+            lines = [json.loads(line) for line in f]
+        for action in lines:
+            if "txn" in action:
+                action["txn"]["lastUpdated"] -= 2 * 86400 * 1000
+        with open(name, "w", encoding="utf-8") as f:
+            f.writelines(json.dumps(action, separators=(",", ":")) + "\n" for action in lines)
+        for crc in glob.glob(os.path.join(self.dir, "old", "_delta_log", "*.crc")):
+            os.remove(crc)
+        self.assertNotIn("skipped", self.silt("sql", "INSERT INTO old VALUES (2)", *once).err)
+        self.assertEqual(self.sql("SELECT count(*) AS n FROM old"), "n\n2\n")
+
+    def test_the_options_of_an_application_id_belong_together(self):
+        for options in (("--txn-app-id", "a"), ("--txn-version", "1"), ("--txn-app-id", "a", "--txn-version", "x"),
+                        ("--txn-app-id", "a", "--txn-version", "-1"), ("--txn-app-id", "", "--txn-version", "1")):
+            done = self.silt("sql", "SELECT 1", *options)
+            self.assertEqual(done.code, 2, options)
+            self.assertIn("[SILT_USAGE]", done.err)
+
+    def test_a_refusal_leaves_no_file(self):
+        before = self.files("base")
+        for text in ("INSERT INTO base REPLACE WHERE p = 'a' VALUES (1, 'a'), (2, 'c')",
+                     "INSERT INTO base REPLACE WHERE id > 1 VALUES (1, 'b')",
+                     "INSERT OVERWRITE base PARTITION (id = 1) VALUES ('x')",
+                     "CREATE OR REPLACE TABLE base AS SELECT CAST('x' AS INT) AS a",
+                     "INSERT WITH SCHEMA EVOLUTION INTO base BY NAME SELECT 3 AS id, NULL AS q",
+                     f"DROP TABLE delta.`{self.dir}/base`"):
+            done = self.silt("sql", text)
+            self.assertEqual((done.code, done.out), (1, ""), text)
+            self.assertEqual(self.files("base"), before, text)
+        self.assertEqual(self.silt("fsck", "base").code, 0)
+
+    def test_drop_says_what_is_no_table(self):
+        os.makedirs(os.path.join(self.dir, "plain"), exist_ok=True)
+        with open(os.path.join(self.dir, "plain", "x.parquet"), "wb") as f:
+            f.write(b"x")
+        done = self.silt("sql", "DROP TABLE plain")
+        self.assertEqual(done.code, 4)
+        self.assertIn("[DELTA_TABLE_NOT_FOUND]", done.err)
+        self.assertTrue(os.path.exists(os.path.join(self.dir, "plain", "x.parquet")))
+        self.assertEqual(self.sql("CREATE TABLE gone AS SELECT 1 AS a; DROP TABLE gone; DROP TABLE IF EXISTS gone").count("1"), 2)
+        self.assertFalse(os.path.exists(os.path.join(self.dir, "gone")))
+
+    def test_a_lost_race_is_a_conflict(self):
+        """Many that replace the same rows at once: those that lose say so by code 3 and a class, and nothing of theirs stays."""
+        self.sql("CREATE TABLE race (id BIGINT, n BIGINT) USING delta; INSERT INTO race VALUES (1, 0)")
+        results = []
+
+        def replace(n):
+            results.append(self.silt("sql", f"INSERT INTO race REPLACE WHERE id = 1 VALUES (1, {n})"))
+
+        threads = [threading.Thread(target=replace, args=(n,)) for n in range(1, 9)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        done = [r for r in results if r.code == 0]
+        self.assertEqual(self.sql("SELECT count(*) AS n FROM race"), "n\n1\n")
+        self.assertGreaterEqual(len(done), 1)
+        for lost in (r for r in results if r.code != 0):
+            self.assertEqual(lost.code, 3, lost.err)
+            self.assertRegex(lost.err, r"\Aerror: \[DELTA_CONCURRENT_(APPEND|DELETE_READ|DELETE_DELETE)\]")
+        self.assertEqual(len(glob.glob(os.path.join(self.dir, "race", "*.parquet"))), 1 + len(done))
+
+    def test_operation_and_its_metrics_are_those_of_delta_spark(self):
+        self.sql("CREATE TABLE told (id BIGINT, p STRING) USING delta PARTITIONED BY (p); "
+                 "INSERT INTO told VALUES (1, 'a'), (2, 'a'), (3, 'b')")
+        self.sql("INSERT INTO told REPLACE WHERE id = 2 VALUES (2, 'c')")
+        info = self.last_commit("told")[0]["commitInfo"]
+        self.assertEqual(info["operationParameters"], {"mode": "Overwrite", "partitionBy": "[]", "predicate": "id = 2"})
+        metrics = info["operationMetrics"]
+        wanted = {"numFiles": "2", "numOutputRows": "2", "numRemovedFiles": "1", "numCopiedRows": "1", "numDeletedRows": "1",
+                  "numAddedChangeFiles": "0"}
+        self.assertEqual({name: metrics.get(name) for name in wanted}, wanted)
+        self.assertFalse(info["isBlindAppend"])
+        self.sql("SET spark.sql.sources.partitionOverwriteMode = dynamic; INSERT OVERWRITE told VALUES (9, 'c')")
+        info = self.last_commit("told")[0]["commitInfo"]
+        self.assertEqual(info["operationParameters"]["isDynamicPartitionOverwrite"], "true")
+        self.assertEqual(info["operationMetrics"]["numRemovedFiles"], "1")
+        self.sql("CREATE OR REPLACE TABLE told PARTITIONED BY (a) COMMENT 'c' TBLPROPERTIES (k = 'v') AS SELECT 1 AS a, 2 AS b")
+        info = self.last_commit("told")[0]["commitInfo"]
+        self.assertEqual(info["operation"], "CREATE OR REPLACE TABLE AS SELECT")
+        self.assertEqual(info["operationParameters"]["partitionBy"], '["a"]')
+        self.assertEqual(info["operationParameters"]["properties"], '{"k":"v"}')
+        self.assertEqual(info["operationParameters"]["description"], "c")
+
+
+if __name__ == "__main__":
+    cli_support.main()
