@@ -1,27 +1,12 @@
 /*
- * Features that a transaction switches on in a table with files: whether those files bear it. Called once, before the commit, when it is
- * known what the transaction removes. PROTOCOL.md "Row Tracking", "Iceberg Compatibility V1", "… V2".
+ * Iceberg compatibility that a transaction switches on, or meets, in a table with files: whether those bear it. Called once, before the
+ * commit, when it is known what the transaction removes. PROTOCOL.md "Iceberg Compatibility V1", "Iceberg Compatibility V2".
  */
 #include "kernel/txn/txn_int.h"
 
 #include "base/error.h"
 #include "kernel/feature/feature.h"
 #include "kernel/snapshot/state.h"
-
-struct live_files {
-    bool any;
-    bool without_row_ids;
-};
-
-static silt_status note_file(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
-{
-    struct live_files *files = ctx;
-    (void)err; /* nothing can go wrong */
-    files->any = true;
-    files->without_row_ids = files->without_row_ids || add->base_row_id == SL_NO_I64;
-    *stop = files->without_row_ids;
-    return SILT_OK;
-}
 
 static bool turns_on(const silt_txn *txn, const char *property)
 {
@@ -52,20 +37,15 @@ silt_status sl_txn_check_enablement(silt_txn *txn, const silt_call *call, silt_e
     const bool compat = sl_property_bool(config, "delta.enableIcebergCompatV1") ||
                         sl_property_bool(config, "delta.enableIcebergCompatV2");
     SL_TRY(compat ? check_partitioning(txn, err) : SILT_OK);
-    const bool compat_on = turns_on(txn, "delta.enableIcebergCompatV1") || turns_on(txn, "delta.enableIcebergCompatV2");
-    const bool row_ids_on = turns_on(txn, "delta.enableRowTracking");
-    if (txn->removed_all || (!compat_on && !row_ids_on)) {
+    const bool switched_on = turns_on(txn, "delta.enableIcebergCompatV1") ||
+                             turns_on(txn, "delta.enableIcebergCompatV2");
+    if (txn->removed_all || !switched_on) {
         return SILT_OK;
     }
-    struct live_files files = {.any = false};
-    SL_TRY(sl_snapshot_each_file(txn->snapshot, call, SL_FILES_ALL, note_file, &files, err));
-    if (compat_on && files.any) {
-        return sl_fail(err, SILT_EUNSUPPORTED, "DELTA_ICEBERG_COMPAT_VIOLATION.FILES_NOT_ICEBERG_COMPAT",
-                       "icebergCompat cannot be enabled: the files of the table were written without it");
-    }
-    if (row_ids_on && files.without_row_ids) {
-        return sl_fail(err, SILT_EUNSUPPORTED, "SILT_ROW_TRACKING_NEEDS_BACKFILL",
-                       "delta.enableRowTracking cannot be set to true: files of the table have no row ids");
-    }
-    return SILT_OK;
+    int64_t files = 0;
+    int64_t bytes = 0;
+    SL_TRY(silt_snapshot_totals(txn->snapshot, call, &files, &bytes, err));
+    return files == 0 ? SILT_OK
+                      : sl_fail(err, SILT_EUNSUPPORTED, "DELTA_ICEBERG_COMPAT_VIOLATION.FILES_NOT_ICEBERG_COMPAT",
+                                "icebergCompat cannot be enabled: the files of the table were written without it");
 }

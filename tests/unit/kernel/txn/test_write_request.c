@@ -134,6 +134,40 @@ static void clustering_columns_get_statistics_wherever_they_are(void **state)
     assert_non_null(strstr(txn_log(f, 1), "\\\"nullCount\\\":{\\\"id\\\":0,\\\"c\\\":0}"));
 }
 
+#define MAPPED(name, physical, id)                                                                      \
+    "{\\\"name\\\":\\\"" name "\\\",\\\"type\\\":\\\"long\\\",\\\"nullable\\\":true,\\\"metadata\\\":{" \
+    "\\\"delta.columnMapping.id\\\":" id ",\\\"delta.columnMapping.physicalName\\\":\\\"" physical "\\\"}}"
+
+/* PROTOCOL: the domain has physical names; the property has those that users know. */
+static void statistics_of_mapped_columns_go_by_both_names(void **state)
+{
+    struct txn_fixture *f = *state;
+    static const char *const lines[] = {
+        "{\"protocol\":{\"minReaderVersion\":2,\"minWriterVersion\":7,\"writerFeatures\":[\"domainMetadata\","
+        "\"clustering\",\"columnMapping\"]}}",
+        "{\"metaData\":{\"id\":\"m\",\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":"
+        "\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[" MAPPED("a", "p1", "1") "," MAPPED("b", "p2", "2") "," MAPPED(
+            "c", "p3", "3") "]}\","
+                            "\"partitionColumns\":[],\"configuration\":{\"delta.columnMapping.mode\":\"name\","
+                            "\"delta.dataSkippingStatsColumns\":\"a\"},\"createdTime\":1}}",
+        "{\"domainMetadata\":{\"domain\":\"delta.clustering\",\"configuration\":"
+        "\"{\\\"clusteringColumns\\\":[[\\\"p3\\\"]]}\",\"removed\":false}}"};
+    static const char *const paths[] = {"p1", "p2", "p3"};
+    assert_true(mini_engine_commit(&f->mini, TXN_ROOT, 0, lines, 3));
+    silt_txn *txn = txn_begin(f);
+    silt_parquet_write request;
+    const silt_column_stats stats[] = {
+        {.path = &paths[0], .path_len = 1}, {.path = &paths[1], .path_len = 1}, {.path = &paths[2], .path_len = 1}};
+    const silt_written_file file = file_with_nulls(stats, 3);
+    assert_int_equal(sl_txn_write_request(txn, &request, &f->err), SILT_OK);
+    assert_int_equal(request.random_prefix_length, 2);
+    assert_string_equal(silt_field_name(silt_schema_field(request.schema, 0)), "p1");
+    assert_string_equal(silt_field_name(silt_schema_field(request.logical, 0)), "a");
+    assert_true(request.on_file(request.on_file_ctx, &file));
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+    assert_non_null(strstr(txn_log(f, 1), "\\\"nullCount\\\":{\\\"p1\\\":0,\\\"p3\\\":0}"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, txn_setup, txn_teardown)
 
 int main(void)
@@ -145,6 +179,7 @@ int main(void)
         TEST(nulls_under_a_nullable_parent_prove_nothing),
         TEST(file_without_facts_is_the_handlers_fault),
         TEST(clustering_columns_get_statistics_wherever_they_are),
+        TEST(statistics_of_mapped_columns_go_by_both_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
