@@ -40,6 +40,7 @@ silt_status silt_txn_begin_at(silt_table *table, silt_snapshot *snapshot, const 
     txn->metadata = *sl_snapshot_get_metadata(snapshot);
     txn->schema = silt_schema_ref(silt_snapshot_schema(snapshot));
     txn->physical = silt_schema_ref(silt_snapshot_physical_schema(snapshot));
+    txn->max_column_id = sl_property_int(&txn->metadata.configuration, "delta.columnMapping.maxColumnId");
     status = sl_gate_write(&txn->protocol, &txn->metadata, txn->schema, err);
 out:
     if (status != SILT_OK) {

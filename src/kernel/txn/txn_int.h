@@ -58,6 +58,7 @@ struct silt_txn {
     silt_schema *schema;        /* a reference */
     silt_schema *physical;      /* the same shape in the names of files; a reference */
     struct sl_kv_list settings; /* protocol settings given as properties */
+    int64_t max_column_id; /* the greatest id of column mapping that was ever given, also by a table that is replaced */
     bool protocol_changed;
     bool metadata_changed;
     bool schema_changed;

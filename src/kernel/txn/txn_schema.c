@@ -90,12 +90,13 @@ static silt_status assign_mapping(silt_txn *txn, const silt_schema *schema, enum
     const struct sl_mapping_assignment how = {
         .before = continues && txn->physical != NULL ? txn->schema : NULL,
         .before_mode = before,
-        .max_id = sl_property_int(&shape->configuration, MAX_ID),
+        .max_id = txn->max_column_id,
         .nested_ids = sl_property_bool(&shape->configuration, "delta.enableIcebergCompatV2") ||
                       sl_property_bool(&shape->configuration, "delta.enableIcebergCompatV3"),
     };
     int64_t max_id = 0;
     SL_TRY(sl_schema_assign_mapping(schema, &how, &shape->schema, &max_id, err));
+    txn->max_column_id = max_id;
     const char *text = sl_arena_printf(&txn->arena, "%lld", (long long)max_id);
     if (text == NULL) {
         return sl_fail_nomem(err);

@@ -130,6 +130,22 @@ static void new_columns_get_fresh_ids_and_old_ones_stay(void **state)
     assert_non_null(strstr(txn_log(f, 3), "\"delta.columnMapping.maxColumnId\":\"4\""));
 }
 
+/* PROTOCOL: Column Mapping: ids are never given twice, so that files of older versions cannot be taken for those of a new column. */
+static void ids_go_on_rising_when_the_table_is_replaced(void **state)
+{
+    struct txn_fixture *f = *state;
+    txn_create(f, TXN_SCHEMA, NULL, &by_name);
+    silt_schema *schema = txn_schema(f, TABLE(FIELD("id", "long")));
+    const silt_create_options options = {
+        .size = sizeof(options), .schema = schema, .properties = &by_id, .n_properties = 1};
+    silt_txn *txn = NULL;
+    assert_int_equal(silt_txn_begin_replace(f->table, NULL, &options, "REPLACE TABLE", &txn, &f->err), SILT_OK);
+    assert_column(txn, "id", NULL, "4");
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+    assert_non_null(strstr(txn_log(f, 1), "\"delta.columnMapping.maxColumnId\":\"4\""));
+    silt_schema_unref(schema);
+}
+
 static void odd_names_need_mapping(void **state)
 {
     struct txn_fixture *f = *state;
@@ -217,6 +233,7 @@ int main(void)
         TEST(switching_on_keeps_the_names_that_files_have),
         TEST(other_changes_of_the_mode_are_refused),
         TEST(new_columns_get_fresh_ids_and_old_ones_stay),
+        TEST(ids_go_on_rising_when_the_table_is_replaced),
         TEST(odd_names_need_mapping),
         TEST(mapping_of_another_table_is_not_taken_over_without_a_mode),
         TEST(names_or_ids_that_are_there_twice_are_refused),
