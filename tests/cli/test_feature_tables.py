@@ -211,6 +211,7 @@ class FeatureTables(cli_support.CliTest):
             ("a ARRAY<INT>", {"delta.enableIcebergCompatV1": "true"}, compat + "UNSUPPORTED_DATA_TYPE"),
             ("a VARIANT", {"delta.enableIcebergCompatV2": "true"}, compat + "UNSUPPORTED_DATA_TYPE"),
             ("a INT", {"delta.constraints.c": "a > 0"}, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE"),
+            ("a INT", {"delta.universalFormat.enabledFormats": "iceberg"}, "DELTA_UNIVERSAL_FORMAT_VIOLATION"),
             ("a INT", {"delta.logRetentionDuration": "interval 1 month"}, "DELTA_INVALID_INTERVAL"),
             ("a INT", {"delta.checkpointInterval": "0"}, "DELTA_ILLEGAL_OPTION"),
         )

@@ -158,6 +158,17 @@ static silt_status check_choice(const struct property *property, struct sl_str v
                    property->choices);
 }
 
+/* The text names formats whose metadata a commit has to bring along; silt brings none, so that it must not promise them. */
+static silt_status check_text(const struct property *property, struct sl_str value, silt_error *err)
+{
+    if (strcmp(property->key, "delta.universalFormat.enabledFormats") != 0 || sl_str_trim(value).len == 0) {
+        return SILT_OK;
+    }
+    return sl_fail(err, SILT_EUNSUPPORTED, "DELTA_UNIVERSAL_FORMAT_VIOLATION",
+                   "table property %s cannot be set to '%.*s': silt writes no metadata of other formats", property->key,
+                   SL_FMT(value));
+}
+
 static silt_status check_value(const struct property *property, struct sl_str value, silt_error *err)
 {
     const struct sl_str key = sl_str_from(property->key);
@@ -180,7 +191,7 @@ static silt_status check_value(const struct property *property, struct sl_str va
                    : fail_value(key, value, NULL,
                                 "it must be column names joined by commas, with back-quotes round special characters",
                                 err);
-    case SL_PROPERTY_TEXT: break;
+    case SL_PROPERTY_TEXT: return check_text(property, value, err);
     }
     return SILT_OK;
 }
