@@ -136,6 +136,13 @@ typedef struct silt_storage_vtable {
      * that is a link itself is refused (SILT_EINVALID). A store that can, takes the folder away as a whole before it empties it. NULL slot: SILT_EUNSUPPORTED.
      */
     silt_status (*remove_tree)(void *impl, const silt_call *call, const char *dir, silt_error *err);
+
+    /*
+     * Optional. As put_if_absent, for a file that nobody needs and whose readers can tell whether it is sound (version checksums): it need
+     * not be durable, and after a failure of the machine may be gone, empty or cut. NULL slot: put_if_absent.
+     */
+    silt_status (*put_hint)(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                            silt_put_outcome *outcome, silt_error *err);
 } silt_storage_vtable;
 
 /*
@@ -160,6 +167,9 @@ SILT_API SILT_NODISCARD silt_status silt_storage_list(silt_storage *storage, con
 SILT_API SILT_NODISCARD silt_status silt_storage_put_if_absent(silt_storage *storage, const silt_call *call,
                                                                const char *path, const void *data, size_t data_len,
                                                                silt_put_outcome *outcome, silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_storage_put_hint(silt_storage *storage, const silt_call *call,
+                                                          const char *path, const void *data, size_t data_len,
+                                                          silt_put_outcome *outcome, silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_storage_put(silt_storage *storage, const silt_call *call, const char *path,
                                                      const void *data, size_t data_len, silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_storage_stat(silt_storage *storage, const silt_call *call, const char *path,
@@ -210,7 +220,7 @@ typedef struct silt_retry_options {
 } silt_retry_options;
 
 /* Repeats reads, lists, stats, puts and removes that failed with SILT_EIO. A put_if_absent is repeated only by the
- * commit protocol, never here. */
+ * commit protocol, never here, and a put_hint by nobody. */
 SILT_API SILT_NODISCARD silt_status silt_storage_retry_new(const silt_env *env, silt_storage *inner,
                                                            const silt_retry_options *options, silt_storage **out,
                                                            silt_error *err);

@@ -116,6 +116,14 @@ static silt_status fault_list(void *impl, const silt_call *call, const char *dir
     return lose_answer(status, action, err);
 }
 
+static void forget_outcome(silt_status status, silt_fault_action action, silt_put_outcome *outcome, silt_error *err)
+{
+    if (status == SILT_OK && action == SILT_FAULT_AFTER) {
+        (void)inject(err, action); /* tells why the outcome is not known */
+        *outcome = SILT_PUT_AMBIGUOUS;
+    }
+}
+
 static silt_status fault_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
                                        size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
@@ -125,10 +133,20 @@ static silt_status fault_put_if_absent(void *impl, const silt_call *call, const 
         return inject(err, action);
     }
     silt_status status = silt_storage_put_if_absent(fault->base.inner, call, path, data, data_len, outcome, err);
-    if (status == SILT_OK && action == SILT_FAULT_AFTER) {
-        (void)inject(err, action); /* tells why the outcome is not known */
-        *outcome = SILT_PUT_AMBIGUOUS;
+    forget_outcome(status, action, outcome, err);
+    return status;
+}
+
+static silt_status fault_put_hint(void *impl, const silt_call *call, const char *path, const void *data,
+                                  size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "put_hint", path);
+    if (action == SILT_FAULT_BEFORE) {
+        return inject(err, action);
     }
+    silt_status status = silt_storage_put_hint(fault->base.inner, call, path, data, data_len, outcome, err);
+    forget_outcome(status, action, outcome, err);
     return status;
 }
 
@@ -192,6 +210,7 @@ static const silt_storage_vtable fault_slots = {
     .read_many = fault_read_many,
     .list = fault_list,
     .put_if_absent = fault_put_if_absent,
+    .put_hint = fault_put_hint,
     .put = fault_put,
     .stat = fault_stat,
     .remove = fault_remove,

@@ -104,6 +104,7 @@ static const silt_storage_vtable local_slots = {
     .read_many = sl_local_read_many,
     .list = sl_local_list,
     .put_if_absent = sl_local_put_if_absent,
+    .put_hint = sl_local_put_hint,
     .put = sl_local_put,
     .stat = stat_file,
     .remove = remove_file,

@@ -110,6 +110,8 @@ silt_status sl_local_list(void *impl, const silt_call *call, const char *dir, co
                           bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err);
 silt_status sl_local_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
                                    size_t data_len, silt_put_outcome *outcome, silt_error *err);
+silt_status sl_local_put_hint(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                              silt_put_outcome *outcome, silt_error *err);
 silt_status sl_local_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                          silt_error *err);
 silt_status sl_local_adopt(void *impl, const silt_call *call, const char *from, const char *path, silt_error *err);

@@ -105,6 +105,15 @@ silt_status sl_local_put_if_absent(void *impl, const silt_call *call, const char
     return status;
 }
 
+/* The same without waiting for the disk. */
+silt_status sl_local_put_hint(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                              silt_put_outcome *outcome, silt_error *err)
+{
+    struct sl_local lazy = *(const struct sl_local *)impl;
+    lazy.no_sync = true;
+    return sl_local_put_if_absent(&lazy, call, path, data, data_len, outcome, err);
+}
+
 silt_status sl_local_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                          silt_error *err)
 {

@@ -76,6 +76,18 @@ static silt_status trace_put_if_absent(void *impl, const silt_call *call, const 
                                    .bytes = (int64_t)data_len});
 }
 
+static silt_status trace_put_hint(void *impl, const silt_call *call, const char *path, const void *data,
+                                  size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    const struct trace *trace = impl;
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    silt_status status = silt_storage_put_hint(trace->base.inner, call, path, data, data_len, outcome, err);
+    return tell(
+        trace, started_us,
+        (silt_trace_event){
+            .operation = "put_hint", .path = path, .status = status, .outcome = *outcome, .bytes = (int64_t)data_len});
+}
+
 static silt_status trace_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                              silt_error *err)
 {
@@ -127,6 +139,7 @@ static const silt_storage_vtable trace_slots = {
     .read_many = trace_read_many,
     .list = trace_list,
     .put_if_absent = trace_put_if_absent,
+    .put_hint = trace_put_hint,
     .put = trace_put,
     .stat = trace_stat,
     .remove = trace_remove,

@@ -201,6 +201,17 @@ silt_status sl_storage_check_wrap(const silt_env *env, const silt_storage *inner
 
 /* ---- slots without callbacks ---- */
 
+static silt_status judge_put(const silt_storage *storage, silt_status status, silt_put_outcome answer,
+                             silt_put_outcome *outcome, silt_error *found)
+{
+    if ((int)answer < (int)SILT_PUT_DONE || (int)answer > (int)SILT_PUT_AMBIGUOUS) {
+        *outcome = SILT_PUT_AMBIGUOUS;
+        return sl_storage_breach(storage, "the outcome of put_if_absent is none that there is", found);
+    }
+    *outcome = answer;
+    return status;
+}
+
 silt_status silt_storage_put_if_absent(silt_storage *storage, const silt_call *call, const char *path, const void *data,
                                        size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
@@ -215,11 +226,25 @@ silt_status silt_storage_put_if_absent(silt_storage *storage, const silt_call *c
     silt_error found = SILT_ERROR_INIT;
     silt_put_outcome answer = SILT_PUT_AMBIGUOUS;
     silt_status status = storage->slots.put_if_absent(storage->impl, call, path, data, data_len, &answer, &found);
-    if ((int)answer < (int)SILT_PUT_DONE || (int)answer > (int)SILT_PUT_AMBIGUOUS) {
-        answer = SILT_PUT_AMBIGUOUS;
-        status = sl_storage_breach(storage, "the outcome of put_if_absent is none that there is", &found);
+    status = judge_put(storage, status, answer, outcome, &found);
+    return sl_storage_finish(status, "creating", path, &found, err);
+}
+
+silt_status silt_storage_put_hint(silt_storage *storage, const silt_call *call, const char *path, const void *data,
+                                  size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    if (storage == NULL || storage->slots.put_hint == NULL) {
+        return silt_storage_put_if_absent(storage, call, path, data, data_len, outcome, err);
     }
-    *outcome = answer;
+    if (outcome == NULL || (data == NULL && data_len > 0)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "put_hint needs bytes and an out parameter");
+    }
+    *outcome = SILT_PUT_AMBIGUOUS;
+    SL_TRY(sl_storage_begin(storage, call, path, err));
+    silt_error found = SILT_ERROR_INIT;
+    silt_put_outcome answer = SILT_PUT_AMBIGUOUS;
+    silt_status status = storage->slots.put_hint(storage->impl, call, path, data, data_len, &answer, &found);
+    status = judge_put(storage, status, answer, outcome, &found);
     return sl_storage_finish(status, "creating", path, &found, err);
 }
 

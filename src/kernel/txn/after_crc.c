@@ -109,8 +109,8 @@ static silt_status put(const struct chain *chain, const struct sl_crc *crc, silt
     silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
     silt_status status = sl_crc_write(&bytes, crc, err);
     if (status == SILT_OK) {
-        status = silt_storage_put_if_absent(chain->source.storage, chain->call, path.ptr, bytes.data, bytes.len,
-                                            &outcome, err);
+        status = silt_storage_put_hint(chain->source.storage, chain->call, path.ptr, bytes.data, bytes.len, &outcome,
+                                       err);
     }
     sl_buf_release(&bytes);
     return status;

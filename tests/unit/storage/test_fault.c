@@ -100,6 +100,21 @@ static void a_fault_after_a_create_is_ambiguous_and_the_file_is_there(void **sta
     store_expect(rig->memory, "memory://t/a", "x");
 }
 
+static void a_hint_fails_as_a_create_does(void **state)
+{
+    struct rig *rig = *state;
+    silt_put_outcome outcome = SILT_PUT_DONE;
+    silt_error err = SILT_ERROR_INIT;
+    inject(rig, "put_hint", SILT_FAULT_BEFORE);
+    assert_int_equal(silt_storage_put_hint(rig->trace, NULL, "memory://t/a", "x", 1, &outcome, &err), SILT_EIO);
+    store_expect_missing(rig->memory, "memory://t/a");
+    inject(rig, "put_hint", SILT_FAULT_AFTER);
+    assert_int_equal(silt_storage_put_hint(rig->trace, NULL, "memory://t/a", "x", 1, &outcome, &err), SILT_OK);
+    assert_int_equal(outcome, SILT_PUT_AMBIGUOUS);
+    store_expect(rig->memory, "memory://t/a", "x");
+    assert_string_equal(rig->events, "put_hint memory://t/a EIO 2 1\nput_hint memory://t/a OK 2 1\n");
+}
+
 static bool count_entry(void *ctx, const silt_file_entry *entry)
 {
     unsigned *n = ctx;
@@ -258,6 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_fault_before_a_create_leaves_no_file),
         TEST(a_fault_after_a_create_is_ambiguous_and_the_file_is_there),
+        TEST(a_hint_fails_as_a_create_does),
         TEST(every_operation_can_fail_before_and_after),
         TEST(requests_of_a_batch_fail_each_for_itself),
         TEST(operations_are_numbered_and_traced),

@@ -75,6 +75,27 @@ static void short_and_interrupted_writes_go_on(void **state)
     assert_true(write_calls > 10);
 }
 
+static int count_sync(int fd)
+{
+    write_calls++;
+    return fsync(fd);
+}
+
+static void a_hint_does_not_wait_for_the_disk(void **state)
+{
+    struct rig *rig = *state;
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+    silt_error err = SILT_ERROR_INIT;
+    rig->calls.sync = count_sync;
+    write_calls = 0;
+    assert_int_equal(silt_storage_put_hint(rig->store, NULL, rig->path, "text", 4, &outcome, &err), SILT_OK);
+    assert_int_equal(write_calls, 0);
+    store_expect(rig->store, rig->path, "text");
+    assert_int_equal(silt_storage_remove(rig->store, NULL, rig->path, &err), SILT_OK);
+    assert_int_equal(store_put_new(rig->store, rig->path, "text"), SILT_PUT_DONE);
+    assert_true(write_calls > 0);
+}
+
 static void a_full_disk_is_told_and_nothing_is_left(void **state)
 {
     struct rig *rig = *state;
@@ -221,15 +242,11 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(short_and_interrupted_writes_go_on),
-        TEST(a_full_disk_is_told_and_nothing_is_left),
-        TEST(a_file_above_the_size_limit_is_told_and_nothing_is_left),
-        TEST(a_failed_put_keeps_the_old_file),
-        TEST(a_path_through_a_file_is_refused),
-        TEST(a_folder_is_not_replaced_by_a_file),
-        TEST(a_place_that_takes_no_files_is_refused),
-        TEST(hidden_names_cannot_be_written),
-        TEST(without_random_bytes_nothing_is_written),
+        TEST(short_and_interrupted_writes_go_on),      TEST(a_hint_does_not_wait_for_the_disk),
+        TEST(a_full_disk_is_told_and_nothing_is_left), TEST(a_file_above_the_size_limit_is_told_and_nothing_is_left),
+        TEST(a_failed_put_keeps_the_old_file),         TEST(a_path_through_a_file_is_refused),
+        TEST(a_folder_is_not_replaced_by_a_file),      TEST(a_place_that_takes_no_files_is_refused),
+        TEST(hidden_names_cannot_be_written),          TEST(without_random_bytes_nothing_is_written),
         TEST(out_of_memory_is_reported_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,20 @@ static void a_taken_name_keeps_its_bytes(void **state)
     assert_int_equal(store_put_new(fixture->store, path, "fourth"), SILT_PUT_EXISTS);
 }
 
+static void a_hint_takes_a_free_name_only(void **state)
+{
+    const struct store_fixture *fixture = *state;
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+    silt_error err = SILT_ERROR_INIT;
+    const char *path = store_path(fixture, "hint");
+    assert_int_equal(silt_storage_put_hint(fixture->store, NULL, path, "one", 3, &outcome, &err), SILT_OK);
+    assert_int_equal(outcome, SILT_PUT_DONE);
+    assert_int_equal(silt_storage_put_hint(fixture->store, NULL, path, "two", 3, &outcome, &err), SILT_OK);
+    assert_int_equal(outcome, SILT_PUT_EXISTS);
+    store_expect(fixture->store, path, "one");
+    assert_int_equal(silt_storage_put_hint(fixture->store, NULL, path, NULL, 3, &outcome, &err), SILT_EINVALID);
+}
+
 static void a_removed_name_is_free_again(void **state)
 {
     const struct store_fixture *fixture = *state;
@@ -410,6 +424,7 @@ static void an_error_names_operation_and_file_once(void **state)
 
 static const struct store_test tests[] = {
     {"a_taken_name_keeps_its_bytes", a_taken_name_keeps_its_bytes},
+    {"a_hint_takes_a_free_name_only", a_hint_takes_a_free_name_only},
     {"a_removed_name_is_free_again", a_removed_name_is_free_again},
     {"every_write_is_in_the_next_listing", every_write_is_in_the_next_listing},
     {"names_come_in_byte_order_from_the_start", names_come_in_byte_order_from_the_start},
