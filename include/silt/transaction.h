@@ -15,6 +15,7 @@
 #include "silt/env.h"
 #include "silt/export.h"
 #include "silt/expr.h"
+#include "silt/scan.h"
 #include "silt/schema.h"
 #include "silt/snapshot.h"
 #include "silt/status.h"
@@ -108,13 +109,36 @@ SILT_API SILT_NODISCARD silt_status silt_txn_overwrite_schema(silt_txn *txn, con
 SILT_API SILT_NODISCARD silt_status silt_txn_set_app_id(silt_txn *txn, const char *app_id, int64_t version,
                                                         silt_error *err);
 
-/* Says that the result depends on rows for which the predicate can be true. NULL: on the whole table. */
+/*
+ * A metadata domain of the caller's (PROTOCOL.md "Domain Metadata"): set to a text that silt does not look into, or removed. Copied; a
+ * domain can be named once. SILT_EINVALID for domains that begin with "delta.", which are the protocol's; SILT_EUNSUPPORTED
+ * (DELTA_DOMAIN_METADATA_NOT_SUPPORTED) on a table without the feature domainMetadata; SILT_ENOTFOUND for removing one that is not there.
+ */
+SILT_API SILT_NODISCARD silt_status silt_txn_set_domain(silt_txn *txn, const char *domain, const char *configuration,
+                                                        silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_txn_remove_domain(silt_txn *txn, const char *domain, silt_error *err);
+
+/*
+ * What the result depends on. A transaction that says nothing and only adds files is a blind append, which no change of data stands
+ * against; one that reads its table, and be it to insert, must say so.
+ *
+ * Rows for which the predicate can be true, wherever they are: it is judged by partition values, then by statistics. NULL: the whole table.
+ */
 SILT_API SILT_NODISCARD silt_status silt_txn_read_predicate(silt_txn *txn, const silt_expr *predicate, silt_error *err);
+/* Rows of one live file of the snapshot; path as in silt_scan_files. SILT_ENOTFOUND when it is not live. */
+SILT_API SILT_NODISCARD silt_status silt_txn_read_file(silt_txn *txn, const silt_call *call, const char *path,
+                                                       silt_error *err);
+/*
+ * Rows that a scan of the transaction's snapshot gives: its filter, and its files. Finer than the predicate alone, as a file that
+ * the scan passed over may be removed by others. SILT_EINVALID for a scan of another version.
+ */
+SILT_API SILT_NODISCARD silt_status silt_txn_read_scan(silt_txn *txn, const silt_call *call, const silt_scan *scan,
+                                                       silt_error *err);
 
 /* A data file that the caller wrote itself. */
 typedef struct silt_add_file {
     uint32_t size;
-    const char *path; /* relative to the table, not percent-encoded */
+    const char *path; /* relative to the table, not percent-encoded; with `outside` an absolute URI or path */
     int64_t size_bytes;
     int64_t modified_ms;
     const silt_value *partition_values; /* in the order of the table's partition columns */
@@ -122,8 +146,19 @@ typedef struct silt_add_file {
     const char *stats; /* JSON, or NULL */
     bool data_change;
     bool checks_held; /* the caller evaluated the table's constraints on every row */
+    /*
+     * The name was made for this file, of random bytes: no live file can have it. Spares the commit from looking among the live files, which
+     * reads a checkpoint of the table.
+     */
+    bool fresh_name;
+    bool
+        outside; /* the file may lie outside of the table's folder, like those of a shallow clone: VACUUM never removes it there */
 } silt_add_file;
-/* Adds it; everything is copied. SILT_ECONSTRAINT when the table has NOT NULL columns and checks_held is false. */
+/*
+ * Adds it; everything is copied. SILT_ECONSTRAINT when the table has NOT NULL columns and checks_held is false, or when it has row
+ * tracking and the statistics lack numRecords. A file that is live already is refused by the commit (DELTA_DUPLICATE_ACTIONS_FOUND), unless
+ * data_change is false: then it is the same file with other statistics, and keeps its deletion vector, row ids and tags.
+ */
 SILT_API SILT_NODISCARD silt_status silt_txn_add_file(silt_txn *txn, const silt_add_file *file, silt_error *err);
 /* Removes a live file of the snapshot; path as in silt_scan_files. SILT_ENOTFOUND when it is not live. */
 SILT_API SILT_NODISCARD silt_status silt_txn_remove_file(silt_txn *txn, const silt_call *call, const char *path,
@@ -173,15 +208,47 @@ typedef enum silt_conflict_kind {
     SILT_CONFLICT_RETRIES_EXHAUSTED = 8
 } silt_conflict_kind;
 
-typedef struct silt_commit_result {
+/* What commits that won against a transaction changed in it; bits. */
+typedef enum silt_rebase {
+    SILT_REBASED_TIMESTAMP = 1, /* another in-commit timestamp than the first attempt's */
+    SILT_REBASED_ROW_IDS = 2,   /* row ids or row commit versions were given anew */
+    SILT_REBASED_METADATA = 4,  /* new high-water marks of identity columns were adopted */
+    SILT_REBASED_PROTOCOL = 8,  /* support of more table features, none of which stands against it */
+    SILT_REBASED_FILES = 16     /* files that a backfill of row tracking touched */
+} silt_rebase;
+
+/* How hard a commit tries. Zero in a member: the default. */
+typedef struct silt_commit_options {
     uint32_t size;
+    uint32_t max_attempts; /* to put a version; 100,000 by default */
+    /*
+     * For winning a version, in microseconds from the start of silt_txn_commit; without, only the call's deadline counts. An attempt that
+     * is under way is followed up regardless, for its outcome must be known.
+     */
+    int64_t time_limit_us;
+    int64_t
+        resolve_us; /* how long an attempt without an answer is followed up before its outcome is unknown; 60 s by default */
+} silt_commit_options;
+/* Copies the options. Before silt_txn_commit. */
+SILT_API SILT_NODISCARD silt_status silt_txn_set_commit_options(silt_txn *txn, const silt_commit_options *options,
+                                                                silt_error *err);
+
+/* Text is NULL where there is none, and lives until silt_txn_free. */
+typedef struct silt_commit_result {
+    uint32_t size; /* members beyond it are not filled */
     silt_commit_outcome outcome;
     silt_conflict_kind conflict;
     int64_t version; /* committed, or the winner's; -1 if neither */
     uint32_t attempts;
     int64_t files_added;
     int64_t files_removed;
-    int64_t rows_added; /* -1 if not known */
+    int64_t rows_added;             /* -1 if not known */
+    uint32_t winners;               /* commits of others in between that it was rebased onto */
+    uint32_t rebased;               /* of enum silt_rebase */
+    int64_t in_commit_timestamp_ms; /* of what was committed; -1 without */
+    const char *conflict_operation; /* the winner's, as its commitInfo says */
+    const char *conflict_file;      /* as in the log; for DELTA_CONCURRENT_TRANSACTION a metadata domain */
+    const char *conflict_partition; /* of the file: "[p=x, q=null]" */
 } silt_commit_result;
 
 /*

@@ -51,7 +51,8 @@ silt_status sl_write_begin(struct sl_run *run, const struct sl_write_options *op
         SL_TRY(silt_txn_set_user_metadata(txn, user.ptr, err));
     }
     if (options->max_attempts > 0) {
-        sl_txn_set_limits(txn, options->max_attempts, 0);
+        const silt_commit_options limits = {.size = sizeof(limits), .max_attempts = options->max_attempts};
+        SL_TRY(silt_txn_set_commit_options(txn, &limits, err));
     }
     if (options->app_id.ptr == NULL) {
         return SILT_OK;

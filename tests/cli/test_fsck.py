@@ -43,7 +43,7 @@ class Fsck(cli_support.CliTest):
         self.assertEqual(
             done.out,
             f"{self.table}, version 1\n"
-            "log:   2 commits\n"
+            "log:   2 commits, 2 version checksums\n"
             "files: 1 live file, 1 read, 10 rows, 10 statistics compared\n"
             "\n"
             "The table is sound.\n",

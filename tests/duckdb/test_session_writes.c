@@ -343,7 +343,8 @@ static void a_replacement_is_done_once(void **state)
 {
     struct session_fixture *s = *state;
     session_expect_done(s, "SET silt.write.txnAppId = job; SET silt.write.txnVersion = 1");
-    session_expect_done(s, "CREATE TABLE IF NOT EXISTS u (a INT)"); /* has no rows, and leaves the version to who brings some */
+    session_expect_done(
+        s, "CREATE TABLE IF NOT EXISTS u (a INT)"); /* has no rows, and leaves the version to who brings some */
     session_expect_rows(s, "INSERT INTO u VALUES (1)", "1|1\n");
     session_expect_rows(s, "CREATE OR REPLACE TABLE t AS SELECT 1 AS a", "1|1\n");
     session_expect_rows(s, "CREATE OR REPLACE TABLE t AS SELECT 2 AS a", "0|0\n");

@@ -62,6 +62,12 @@ silt_status sl_protocol_for_change(struct sl_arena *arena, const struct sl_proto
                                    const struct sl_kv_list *properties, const struct sl_metadata *metadata,
                                    const silt_schema *schema, struct sl_protocol *out, bool *changed, silt_error *err);
 
+/*
+ * May a transaction that began under `before` commit under `after`? Nothing was taken away, and what was added asks nothing of a
+ * writer that does not find it in use: for that the metadata must change too. What silt cannot write is not looked at.
+ */
+bool sl_protocol_change_is_harmless(const struct sl_protocol *before, const struct sl_protocol *after);
+
 /* Is the key a setting of the protocol (delta.minReaderVersion, delta.feature.X …), which is never stored in metaData? */
 bool sl_property_is_protocol(struct sl_str key);
 

@@ -59,6 +59,16 @@ const silt_scan_plan *silt_scan_get_plan(const silt_scan *scan)
     return scan != NULL ? &scan->plan : NULL;
 }
 
+const silt_snapshot *sl_scan_snapshot(const silt_scan *scan)
+{
+    return scan->snapshot;
+}
+
+const silt_expr *sl_scan_filter(const silt_scan *scan)
+{
+    return scan->filter;
+}
+
 const silt_expr *silt_scan_remaining_filter(const silt_scan *scan)
 {
     return scan != NULL ? scan->remaining : NULL;

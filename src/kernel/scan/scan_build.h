@@ -26,4 +26,8 @@ silt_status sl_scan_add_file(silt_scan *scan, const silt_plan_file *file, silt_e
 /* After the last file. Without it the scan can only be given back. */
 void sl_scan_finish(silt_scan *scan, const struct sl_scan_parts *parts);
 
+/* For whoever is told of a scan: what it is of, and the whole of its filter (NULL: none). Borrowed. */
+const silt_snapshot *sl_scan_snapshot(const silt_scan *scan);
+const silt_expr *sl_scan_filter(const silt_scan *scan);
+
 #endif

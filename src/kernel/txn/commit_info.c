@@ -78,6 +78,10 @@ silt_status sl_commit_info_write(struct sl_buf *out, const silt_txn *txn, const 
     struct sl_json_writer w;
     sl_json_writer_init(&w, out);
     sl_json_begin_object(&w);
+    if (facts->in_commit_timestamp_ms != SL_NO_I64) {
+        sl_json_key_c(&w, "inCommitTimestamp");
+        sl_json_put_i64(&w, facts->in_commit_timestamp_ms);
+    }
     sl_json_key_c(&w, "timestamp");
     sl_json_put_i64(&w, facts->timestamp_ms);
     sl_json_key_c(&w, "operation");

@@ -9,7 +9,8 @@
 
 struct sl_commit_facts {
     int64_t timestamp_ms;
-    const char *isolation; /* "Serializable", "WriteSerializable", "SnapshotIsolation" */
+    int64_t in_commit_timestamp_ms; /* SL_NO_I64: the table has none */
+    const char *isolation;          /* "Serializable", "WriteSerializable", "SnapshotIsolation" */
     bool is_blind_append;
     const char *txn_id;
 };

@@ -1,10 +1,11 @@
 /*
- * The commit loop. Only put_if_absent decides who owns a version; everything here is about what its answer means.
+ * The commit loop. Only the answer to the request for a version decides who owns it; everything here is about what the answer means.
  *
  *  - DONE: committed.
  *  - EXISTS: the version is read. It can still be ours, when an earlier request of ours landed and its answer was lost
  *    below us; the bytes tell, for they hold the transaction's id, and until they were read it is as if there were no answer.
- *    Another's: every winner up to the end of the log is checked once, then the next version is tried.
+ *    Another's: every winner up to the end of the log is read and checked once, the transaction is rebased onto it, and the
+ *    next version is tried with a file that is made anew for it.
  *  - no answer: the version is read back. Ours: committed. Another's: as above. Absent: the request may still land, so the
  *    same bytes go to the same name again, and nothing else is done, until there is an answer or time is up: then
  *    the outcome is unknown.
@@ -35,9 +36,12 @@ struct run {
     const struct sl_commit_job *job;
     const silt_call *call;
     struct sl_commit_end *end;
+    struct sl_rebase *rebase; /* its version is the one in question */
+    struct sl_buf *bytes;     /* of the commit file */
     struct sl_txn_facts facts;
-    int64_t version;
+    bool rendered;         /* the bytes are those for this version */
     bool open;             /* the version may be ours: a request got no answer, or one that was not read back yet */
+    int64_t stop_us;       /* monotonic: no other version is tried after it */
     int64_t give_up_us;    /* monotonic; of the follow-up of an open request, 0 if none runs */
     uint32_t rounds;       /* of waiting, for the back-off */
     struct sl_arena arena; /* of the commit that was read last */
@@ -50,20 +54,15 @@ static void clear_arena(struct run *run)
     sl_arena_init(&run->arena, run->job->env);
 }
 
-/* Reads a version and tells whose it is; *status is that of the failure for the last two. */
-static enum look look_at(struct run *run, int64_t version, struct sl_commit *commit, silt_status *status)
+/* Reads the version and tells whose it is; *status is that of the failure for the last two. */
+static enum look look_at(struct run *run, struct sl_commit *commit, silt_status *status)
 {
     const struct sl_commit_job *job = run->job;
     clear_arena(run);
-    const struct sl_str path = sl_log_commit_path(&run->arena, job->root, version);
-    if (path.ptr == NULL) {
-        *status = sl_fail_nomem(&run->last);
-        return LOOK_FAILED;
-    }
     void *data = NULL;
     size_t len = 0;
     silt_error found = SILT_ERROR_INIT;
-    *status = silt_storage_read(job->storage, run->call, path.ptr, &data, &len, &found);
+    *status = sl_place_read(job->place, run->call, run->rebase->version, &data, &len, &found);
     if (*status == SILT_ENOTFOUND) {
         return LOOK_ABSENT;
     }
@@ -72,12 +71,12 @@ static enum look look_at(struct run *run, int64_t version, struct sl_commit *com
         return LOOK_FAILED;
     }
     enum look answer = LOOK_OURS;
-    if (!sl_str_eq(sl_str_make(data, len), job->bytes)) {
-        *status = sl_commit_parse(job->env, &run->arena, version, sl_str_make(data, len), commit, &found);
+    if (!run->rendered || !sl_str_eq(sl_str_make(data, len), sl_buf_view(run->bytes))) {
+        *status = sl_commit_parse(job->env, &run->arena, run->rebase->version, sl_str_make(data, len), commit, &found);
         answer = *status == SILT_OK ? LOOK_OTHER : LOOK_BROKEN;
         run->last = found;
     }
-    silt_storage_free(job->storage, data, len);
+    sl_place_free(job->place, data, len);
     return answer;
 }
 
@@ -98,11 +97,17 @@ static silt_status pause_randomly(struct run *run)
     return sl_call_sleep(run->job->env, run->call, pause, &run->last);
 }
 
-static silt_status finish(struct run *run, silt_commit_outcome outcome, int64_t version)
+static silt_status finish(struct run *run, silt_commit_outcome outcome)
 {
     run->end->outcome = outcome;
-    run->end->version = version;
+    run->end->version = run->rebase->version;
     return SILT_OK;
+}
+
+/* For the result only: what there is no memory for is left out. */
+static struct sl_str keep(struct run *run, struct sl_str text)
+{
+    return text.ptr != NULL ? sl_arena_copy(run->rebase->arena, text) : text;
 }
 
 static silt_status finish_conflict(struct run *run, const struct sl_conflict_verdict *verdict, silt_error *err)
@@ -110,17 +115,20 @@ static silt_status finish_conflict(struct run *run, const struct sl_conflict_ver
     run->end->outcome = SILT_COMMIT_CONFLICT;
     run->end->conflict = verdict->kind;
     run->end->version = verdict->winner_version;
-    return sl_conflict_fail(verdict, err);
+    run->end->operation = keep(run, verdict->winner_operation);
+    run->end->path = keep(run, verdict->path);
+    run->end->partition = sl_conflict_partition_text(verdict, run->rebase->arena);
+    return sl_conflict_fail(verdict, &run->arena, err);
 }
 
 static silt_status finish_unknown(struct run *run, silt_error *err)
 {
-    run->end->outcome = SILT_COMMIT_UNKNOWN;
-    run->end->version = run->version;
+    const int64_t version = run->rebase->version;
+    sl_ignore(finish(run, SILT_COMMIT_UNKNOWN));
     const silt_status status = sl_fail(
         err, SILT_EUNKNOWN, NULL, "it could not be learned whether version %lld holds this transaction%s%s",
-        (long long)run->version, run->last.message[0] != '\0' ? "; last: " : "", run->last.message);
-    sl_error_version(err, run->version);
+        (long long)version, run->last.message[0] != '\0' ? "; last: " : "", run->last.message);
+    sl_error_version(err, version);
     sl_error_hint(err, "read the version's commitInfo to learn whether it holds this transaction, before trying again");
     return status;
 }
@@ -135,6 +143,29 @@ static silt_status finish_failed(struct run *run, silt_status status, silt_error
     return returned;
 }
 
+/* Puts the transaction on top of a winner that does not stand against it. */
+static silt_status pass_winner(struct run *run, struct sl_commit *winner)
+{
+    struct sl_rebase *rebase = run->rebase;
+    if (rebase->needs_file_times &&
+        (winner->commit_info == NULL || winner->commit_info->in_commit_timestamp == SL_NO_I64)) {
+        SL_TRY(sl_place_time(run->job->place, run->call, winner->version, &winner->modified_ms, &run->last));
+    }
+    SL_TRY(sl_rebase_pass(rebase, winner, &run->last));
+    run->facts.actions = rebase->actions;
+    run->facts.n_actions = rebase->n_actions;
+    run->facts.protocol = rebase->protocol;
+    run->facts.metadata = rebase->metadata;
+    run->rendered = false;
+    return SILT_OK;
+}
+
+static bool is_used_up(const struct run *run)
+{
+    return run->end->attempts >= run->job->max_attempts ||
+           (run->stop_us > 0 && sl_monotonic_us(run->job->env) >= run->stop_us);
+}
+
 /* Checks the winner in hand and all after it. *over: the run has ended, with the status that is returned. */
 static silt_status judge_winners(struct run *run, struct sl_commit *winner, bool *over, silt_error *err)
 {
@@ -143,27 +174,27 @@ static silt_status judge_winners(struct run *run, struct sl_commit *winner, bool
         struct sl_conflict_verdict verdict;
         sl_conflict_check(&run->facts, winner, &run->arena, &verdict);
         if (verdict.skip) {
-            return finish(run, SILT_COMMIT_SKIPPED, run->version);
+            return finish(run, SILT_COMMIT_SKIPPED);
         }
         if (verdict.kind != SILT_CONFLICT_NONE) {
             return finish_conflict(run, &verdict, err);
         }
         if (verdict.skipped_append && run->facts.first_skipped_append == 0) {
-            run->facts.first_skipped_append = run->version;
+            run->facts.first_skipped_append = winner->version;
         }
-        if (run->end->attempts >= run->job->max_attempts) {
+        if (is_used_up(run)) {
             verdict.kind = SILT_CONFLICT_RETRIES_EXHAUSTED;
             return finish_conflict(run, &verdict, err);
         }
-        if (!sl_add_i64(run->version, 1, &run->version)) {
-            return sl_fail(err, SILT_ELIMIT, NULL, "the table has used up all versions");
+        silt_status status = pass_winner(run, winner);
+        if (status != SILT_OK) {
+            return finish_failed(run, status, err);
         }
-        silt_status status = SILT_OK;
-        switch (look_at(run, run->version, winner, &status)) {
-        case LOOK_OURS: return finish(run, SILT_COMMIT_COMMITTED, run->version);
+        switch (look_at(run, winner, &status)) {
+        case LOOK_OURS:
+        case LOOK_OTHER: continue; /* nothing was asked of this version yet */
         case LOOK_BROKEN:
         case LOOK_FAILED: return finish_failed(run, status, err);
-        case LOOK_OTHER: continue;
         case LOOK_ABSENT: break;
         }
         *over = false;
@@ -186,10 +217,10 @@ static silt_status resolve(struct run *run, bool *over, silt_error *err)
 {
     struct sl_commit winner;
     silt_status status = SILT_OK;
-    const enum look answer = look_at(run, run->version, &winner, &status);
+    const enum look answer = look_at(run, &winner, &status);
     *over = true;
     if (answer == LOOK_OURS) {
-        return finish(run, SILT_COMMIT_COMMITTED, run->version);
+        return finish(run, SILT_COMMIT_COMMITTED);
     }
     if (answer == LOOK_OTHER) {
         /* The name has an owner, so no request of ours can take it any more. */
@@ -208,23 +239,15 @@ static silt_status resolve(struct run *run, bool *over, silt_error *err)
 /* An attempt. *over: committed, or failed for good. */
 static silt_status put_once(struct run *run, bool *over, silt_error *err)
 {
-    const struct sl_commit_job *job = run->job;
-    struct sl_arena scratch;
-    sl_arena_init(&scratch, job->env);
-    const struct sl_str path = sl_log_commit_path(&scratch, job->root, run->version);
     silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
     silt_error found = SILT_ERROR_INIT;
-    silt_status status = path.ptr != NULL ? SILT_OK : sl_fail_nomem(&found);
-    if (status == SILT_OK) {
-        run->end->attempts++;
-        status = silt_storage_put_if_absent(job->storage, run->call, path.ptr, job->bytes.ptr, job->bytes.len, &outcome,
-                                            &found);
-    }
-    sl_arena_release(&scratch);
+    run->end->attempts++;
+    silt_status status = sl_place_put(run->job->place, run->call, run->rebase->version, sl_buf_view(run->bytes),
+                                      &outcome, &found);
     *over = false;
     if (status == SILT_OK && outcome == SILT_PUT_DONE) {
         *over = true;
-        return finish(run, SILT_COMMIT_COMMITTED, run->version);
+        return finish(run, SILT_COMMIT_COMMITTED);
     }
     run->last = found;
     if (status == SILT_OK) {
@@ -239,37 +262,61 @@ static silt_status put_once(struct run *run, bool *over, silt_error *err)
     struct sl_commit ignored;
     const silt_error cause = run->last;
     *over = true;
-    if (status == SILT_EIO && look_at(run, run->version, &ignored, &look_status) == LOOK_OURS) {
-        return finish(run, SILT_COMMIT_COMMITTED, run->version);
+    if (status == SILT_EIO && look_at(run, &ignored, &look_status) == LOOK_OURS) {
+        return finish(run, SILT_COMMIT_COMMITTED);
     }
     run->last = cause;
     return finish_failed(run, status, err);
 }
 
-silt_status sl_commit_run(const struct sl_commit_job *job, const silt_call *call, struct sl_commit_end *end,
-                          silt_error *err)
+/* Makes the file for a version that was not asked for yet; else the bytes stay what they are. */
+static silt_status render_once(struct run *run, silt_error *err)
 {
-    *end = (struct sl_commit_end){.outcome = SILT_COMMIT_CONFLICT, .version = -1};
-    struct run run = {.job = job, .call = call, .end = end, .facts = job->facts, .version = job->first_version};
-    run.last = (silt_error)SILT_ERROR_INIT;
-    sl_arena_init(&run.arena, job->env);
-    silt_status status = SILT_OK;
+    if (run->rendered) {
+        return SILT_OK;
+    }
+    SL_TRY(run->job->render(run->job->render_ctx, run->rebase, run->bytes, err));
+    run->rendered = true;
+    return SILT_OK;
+}
+
+static silt_status try_versions(struct run *run, silt_error *err)
+{
     bool over = false;
     uint32_t lost = 0;
+    silt_status status = SILT_OK;
     while (!over) {
-        if (lost > ROUNDS_WITHOUT_PAUSE && !run.open) {
-            status = pause_randomly(&run);
+        if (lost > ROUNDS_WITHOUT_PAUSE && !run->open) {
+            status = pause_randomly(run);
             if (status != SILT_OK) {
-                status = finish_failed(&run, status, err);
-                break;
+                return finish_failed(run, status, err);
             }
         }
-        status = put_once(&run, &over, err);
+        SL_TRY(render_once(run, err));
+        status = put_once(run, &over, err);
         if (!over) {
             lost++;
-            status = resolve(&run, &over, err);
+            status = resolve(run, &over, err);
         }
     }
+    return status;
+}
+
+silt_status sl_commit_run(const struct sl_commit_job *job, const silt_call *call, struct sl_buf *bytes,
+                          struct sl_commit_end *end, silt_error *err)
+{
+    *end = (struct sl_commit_end){.outcome = SILT_COMMIT_CONFLICT, .version = -1};
+    struct run run = {.job = job, .call = call, .end = end, .rebase = job->rebase, .bytes = bytes, .facts = job->facts};
+    run.facts.actions = job->rebase->actions;
+    run.facts.n_actions = job->rebase->n_actions;
+    run.facts.protocol = job->rebase->protocol;
+    run.facts.metadata = job->rebase->metadata;
+    run.last = (silt_error)SILT_ERROR_INIT;
+    if (job->time_limit_us > 0 && !sl_add_i64(sl_monotonic_us(job->env), job->time_limit_us, &run.stop_us)) {
+        run.stop_us = INT64_MAX;
+    }
+    sl_arena_init(&run.arena, job->env);
+    const silt_status status = try_versions(&run, err);
     sl_arena_release(&run.arena);
     return status;
 }

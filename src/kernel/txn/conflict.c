@@ -3,15 +3,19 @@
  * of versions. Called by the commit loop, and by simulations and tests with structs of their own.
  *
  * The order of checks is Delta Spark's: protocol, metadata, domains, application ids, added files that should have been
- * read, removed files that were read, removed files that are removed. A winner that changed the protocol always conflicts:
- * what it asks of writers is only known at the next begin. Blind appends read nothing, so data never stands against them.
+ * read, removed files that were read, removed files that are removed; only that an application version which is recorded already
+ * goes before all of them, as then the work is done. Blind appends read nothing, so data never stands against them. What a winner
+ * that passes changes for us (row ids, times, protocol) is the rebase's.
  */
 #include "kernel/txn/conflict.h"
 
 #include "base/error.h"
+#include "json/json.h"
+#include "kernel/feature/feature.h"
 #include "kernel/txn/conflict_files.h"
+#include "kernel/txn/rebase.h"
 
-#define ROW_TRACKING_DOMAIN "delta.rowTracking"
+#define IDENTITY_TAG "delta.identity.schemaUpdate"
 
 static void conflict(struct sl_conflict_verdict *out, silt_conflict_kind kind, struct sl_str path)
 {
@@ -50,21 +54,54 @@ static bool is_blind_append(const struct sl_commit *winner)
            find_kind(winner->actions, winner->n_actions, SL_ACTION_REMOVE) == NULL;
 }
 
-static bool same_domain(const struct sl_txn_facts *txn, const struct sl_commit *winner)
+/* The domain that both write; absent if there is none. Row tracking's only ever grows: the rebase takes the higher mark. */
+static struct sl_str same_domain(const struct sl_txn_facts *txn, const struct sl_commit *winner)
 {
     for (size_t i = 0; i < txn->n_actions; i++) {
         if (txn->actions[i].kind != SL_ACTION_DOMAIN_METADATA ||
-            sl_str_eq_c(txn->actions[i].u.domain.domain, ROW_TRACKING_DOMAIN)) {
+            sl_str_eq_c(txn->actions[i].u.domain.domain, SL_ROW_TRACKING_DOMAIN)) {
             continue;
         }
         for (size_t j = 0; j < winner->n_actions; j++) {
             if (winner->actions[j].kind == SL_ACTION_DOMAIN_METADATA &&
                 sl_str_eq(winner->actions[j].u.domain.domain, txn->actions[i].u.domain.domain)) {
-                return true;
+                return txn->actions[i].u.domain.domain;
             }
         }
     }
-    return false;
+    return no_path;
+}
+
+/* Both changed it, or the winner left one that we do not obey. */
+static bool protocol_conflicts(const struct sl_txn_facts *txn, const struct sl_commit *winner)
+{
+    const struct sl_action *theirs = find_kind(winner->actions, winner->n_actions, SL_ACTION_PROTOCOL);
+    if (theirs == NULL) {
+        return false;
+    }
+    return find_kind(txn->actions, txn->n_actions, SL_ACTION_PROTOCOL) != NULL || txn->protocol == NULL ||
+           txn->metadata == NULL || !sl_protocol_change_is_harmless(txn->protocol, &theirs->u.protocol) ||
+           sl_gate_write(&theirs->u.protocol, txn->metadata, txn->schema, NULL) != SILT_OK;
+}
+
+/* Does the winner say that its metaData only moves the high-water marks of identity columns? */
+static bool is_identity_only(const struct sl_commit *winner, const silt_env *env)
+{
+    struct sl_json_doc *doc = NULL;
+    if (winner->commit_info == NULL || winner->commit_info->tags.ptr == NULL ||
+        sl_json_parse(env, winner->commit_info->tags, &doc, NULL) != SILT_OK) {
+        return false;
+    }
+    const bool says = sl_str_eq_c(sl_json_member_text(sl_json_root(doc), IDENTITY_TAG), "true");
+    sl_json_free(doc);
+    return says;
+}
+
+/* PROTOCOL: a transaction must know the schema and properties that it writes under. */
+static bool metadata_conflicts(const struct sl_txn_facts *txn, const struct sl_commit *winner, const silt_env *env)
+{
+    return find_kind(winner->actions, winner->n_actions, SL_ACTION_METADATA) != NULL &&
+           (find_kind(txn->actions, txn->n_actions, SL_ACTION_METADATA) != NULL || !is_identity_only(winner, env));
 }
 
 enum app_answer {
@@ -101,7 +138,7 @@ static enum app_answer check_app_ids(const struct sl_txn_facts *txn, const struc
 static bool check_added(const struct sl_txn_facts *txn, const struct sl_commit *winner, struct sl_arena *scratch,
                         struct sl_conflict_verdict *out)
 {
-    if (txn->is_blind_append || !txn->changes_data || txn->isolation == SL_ISOLATION_SNAPSHOT) {
+    if (txn->is_blind_append || txn->isolation == SL_ISOLATION_SNAPSHOT) {
         return false;
     }
     const bool changes_metadata = find_kind(txn->actions, txn->n_actions, SL_ACTION_METADATA) != NULL;
@@ -114,6 +151,7 @@ static bool check_added(const struct sl_txn_facts *txn, const struct sl_commit *
     }
     if (add != NULL) {
         conflict(out, SILT_CONFLICT_CONCURRENT_APPEND, add->path);
+        out->partition = &add->partition_values;
         return true;
     }
     const int64_t their_read = winner->commit_info != NULL ? winner->commit_info->read_version : SL_NO_I64;
@@ -125,41 +163,46 @@ static bool check_added(const struct sl_txn_facts *txn, const struct sl_commit *
     return false;
 }
 
-/* Paths that the transaction removes, or adds again: a file added again would come back to life. */
-static bool check_removed(const struct sl_txn_facts *txn, const struct sl_commit *winner, struct sl_arena *scratch,
-                          struct sl_conflict_verdict *out)
+static void conflict_removed(struct sl_conflict_verdict *out, silt_conflict_kind kind, const struct sl_remove *remove)
 {
-    if (find_kind(winner->actions, winner->n_actions, SL_ACTION_REMOVE) == NULL) {
-        return false;
+    conflict(out, kind, remove->path);
+    out->partition = remove->has_partition_values ? &remove->partition_values : NULL;
+}
+
+static bool check_removed_read(const struct sl_txn_facts *txn, const struct sl_commit *winner, struct sl_arena *scratch,
+                               struct sl_conflict_verdict *out)
+{
+    const struct sl_remove *read = sl_conflict_find_removed(winner, txn->read_files, txn->n_read_files, scratch->env);
+    if (read == NULL) {
+        read = sl_conflict_find_read_remove(txn, winner, scratch);
     }
-    struct sl_str path = sl_conflict_find_removed(winner, txn->read_files, txn->n_read_files, scratch->env);
-    if (path.ptr == NULL && txn->n_read_files == 0) {
-        const struct sl_remove *read = sl_conflict_find_read_remove(txn, winner, scratch);
-        path = read != NULL ? read->path : no_path;
+    if (read != NULL) {
+        conflict_removed(out, SILT_CONFLICT_CONCURRENT_DELETE_READ, read);
     }
-    if (path.ptr != NULL) {
-        conflict(out, SILT_CONFLICT_CONCURRENT_DELETE_READ, path);
-        return true;
-    }
+    return read != NULL;
+}
+
+/* Paths that the transaction removes, or adds again: a file added again would come back to life. */
+static void check_removed_twice(const struct sl_txn_facts *txn, const struct sl_commit *winner,
+                                struct sl_arena *scratch, struct sl_conflict_verdict *out)
+{
     struct sl_str *ours = sl_arena_alloc_array(scratch, txn->n_actions + 1, sizeof(*ours));
     if (ours == NULL) {
         conflict(out, SILT_CONFLICT_CONCURRENT_DELETE_DELETE, no_path);
-        return true;
+        return;
     }
     size_t n = 0;
     for (size_t i = 0; i < txn->n_actions; i++) {
         if (txn->actions[i].kind == SL_ACTION_REMOVE) {
             ours[n++] = txn->actions[i].u.remove.path;
-        } else if (txn->actions[i].kind == SL_ACTION_ADD) {
+        } else if (txn->actions[i].kind == SL_ACTION_ADD && !txn->is_backfill) {
             ours[n++] = txn->actions[i].u.add.path;
         }
     }
-    path = sl_conflict_find_removed(winner, ours, n, scratch->env);
-    if (path.ptr != NULL) {
-        conflict(out, SILT_CONFLICT_CONCURRENT_DELETE_DELETE, path);
-        return true;
+    const struct sl_remove *twice = sl_conflict_find_removed(winner, ours, n, scratch->env);
+    if (twice != NULL) {
+        conflict_removed(out, SILT_CONFLICT_CONCURRENT_DELETE_DELETE, twice);
     }
-    return false;
 }
 
 void sl_conflict_check(const struct sl_txn_facts *txn, const struct sl_commit *winner, struct sl_arena *scratch,
@@ -178,20 +221,25 @@ void sl_conflict_check(const struct sl_txn_facts *txn, const struct sl_commit *w
         conflict(out, SILT_CONFLICT_CONCURRENT_WRITE, no_path);
         return;
     }
-    if (find_kind(winner->actions, winner->n_actions, SL_ACTION_PROTOCOL) != NULL) {
+    if (protocol_conflicts(txn, winner)) {
         conflict(out, SILT_CONFLICT_PROTOCOL_CHANGED, no_path);
         return;
     }
-    if (find_kind(winner->actions, winner->n_actions, SL_ACTION_METADATA) != NULL) {
+    if (metadata_conflicts(txn, winner, scratch->env)) {
         conflict(out, SILT_CONFLICT_METADATA_CHANGED, no_path);
         return;
     }
-    if (app == APP_LOWER || same_domain(txn, winner)) {
-        conflict(out, SILT_CONFLICT_CONCURRENT_TRANSACTION, no_path);
+    const struct sl_str domain = same_domain(txn, winner);
+    if (domain.ptr != NULL || app == APP_LOWER) {
+        conflict(out, SILT_CONFLICT_CONCURRENT_TRANSACTION, domain);
         return;
     }
-    if (!check_added(txn, winner, scratch, out)) {
-        (void)check_removed(txn, winner, scratch, out); /* the last check: out holds its answer */
+    if (check_added(txn, winner, scratch, out) ||
+        find_kind(winner->actions, winner->n_actions, SL_ACTION_REMOVE) == NULL) {
+        return;
+    }
+    if (!check_removed_read(txn, winner, scratch, out)) {
+        check_removed_twice(txn, winner, scratch, out);
     }
 }
 
@@ -226,7 +274,47 @@ static const struct conflict_text *text_of(silt_conflict_kind kind)
     return &texts[kind];
 }
 
-silt_status sl_conflict_fail(const struct sl_conflict_verdict *verdict, silt_error *err)
+struct sl_str sl_conflict_partition_text(const struct sl_conflict_verdict *verdict, struct sl_arena *arena)
+{
+    const struct sl_kv_list *partition = verdict->partition;
+    if (partition == NULL || partition->n == 0) {
+        return no_path;
+    }
+    struct sl_buf text;
+    sl_buf_init(&text, arena->env);
+    for (size_t i = 0; i < partition->n; i++) {
+        const struct sl_str value = partition->items[i].value;
+        sl_buf_put_c(&text, i == 0 ? "[" : ", ");
+        sl_buf_put_str(&text, partition->items[i].key);
+        sl_buf_put_char(&text, '=');
+        sl_buf_put_str(&text, value.ptr != NULL && value.len > 0 ? value : SL_STR("null"));
+    }
+    sl_buf_put_char(&text, ']');
+    const struct sl_str copy = sl_buf_status(&text, NULL) == SILT_OK ? sl_arena_copy(arena, sl_buf_view(&text))
+                                                                     : no_path;
+    sl_buf_release(&text);
+    return copy;
+}
+
+/* Spark's errors have a class below the class, which tells whether the partition is known. */
+static void add_hint(const struct sl_conflict_verdict *verdict, const struct conflict_text *text,
+                     struct sl_arena *arena, silt_error *err)
+{
+    const bool has_sub_class = verdict->kind == SILT_CONFLICT_CONCURRENT_APPEND ||
+                               verdict->kind == SILT_CONFLICT_CONCURRENT_DELETE_READ ||
+                               verdict->kind == SILT_CONFLICT_CONCURRENT_DELETE_DELETE;
+    const struct sl_str partition = sl_conflict_partition_text(verdict, arena);
+    if (!has_sub_class) {
+        sl_error_hint(err, "%s", text->hint);
+    } else if (partition.ptr == NULL) {
+        sl_error_hint(err, "%s (%s.WITHOUT_HINT)", text->hint, text->code);
+    } else {
+        sl_error_hint(err, "%s; the rows are of partition %.*s (%s.WITH_PARTITION_HINT)", text->hint, SL_FMT(partition),
+                      text->code);
+    }
+}
+
+silt_status sl_conflict_fail(const struct sl_conflict_verdict *verdict, struct sl_arena *scratch, silt_error *err)
 {
     const struct conflict_text *text = text_of(verdict->kind);
     const struct sl_str operation = verdict->winner_operation.ptr != NULL ? verdict->winner_operation
@@ -236,6 +324,6 @@ silt_status sl_conflict_fail(const struct sl_conflict_verdict *verdict, silt_err
                                        (long long)verdict->winner_version, SL_FMT(operation), text->what,
                                        names_file ? ": " : "", SL_FMT(verdict->path));
     sl_error_version(err, verdict->winner_version);
-    sl_error_hint(err, "%s", text->hint);
+    add_hint(verdict, text, scratch, err);
     return status;
 }

@@ -121,8 +121,11 @@ static const struct sl_action *find_read(const struct sl_txn_facts *txn, const s
             return &winner->actions[i];
         }
     }
-    for (size_t i = 0; i < txn->n_read_predicates; i++) {
-        const struct sl_action *found = find_matching(txn, txn->read_predicates[i], winner, kind, scratch);
+    for (size_t i = 0; i < txn->n_reads; i++) {
+        if (kind == SL_ACTION_REMOVE && txn->reads[i].files_listed) {
+            continue;
+        }
+        const struct sl_action *found = find_matching(txn, txn->reads[i].predicate, winner, kind, scratch);
         if (found != NULL) {
             return found;
         }
@@ -145,40 +148,43 @@ const struct sl_remove *sl_conflict_find_read_remove(const struct sl_txn_facts *
 }
 
 /* For a lack of memory only: the same answer, slower. */
-static struct sl_str find_removed_slowly(const struct sl_commit *winner, const struct sl_str *paths, size_t n)
+static const struct sl_remove *find_removed_slowly(const struct sl_commit *winner, const struct sl_str *paths, size_t n)
 {
     for (size_t i = 0; i < winner->n_actions; i++) {
         const struct sl_action *action = &winner->actions[i];
         for (size_t j = 0; action->kind == SL_ACTION_REMOVE && j < n; j++) {
             if (sl_str_eq(action->u.remove.path, paths[j])) {
-                return paths[j];
+                return &action->u.remove;
             }
         }
     }
-    return sl_str_make(NULL, 0);
+    return NULL;
 }
 
-struct sl_str sl_conflict_find_removed(const struct sl_commit *winner, const struct sl_str *paths, size_t n,
-                                       const silt_env *env)
+const struct sl_remove *sl_conflict_find_removed(const struct sl_commit *winner, const struct sl_str *paths, size_t n,
+                                                 const silt_env *env)
 {
-    struct sl_str found = {NULL, 0};
+    const struct sl_remove *found = NULL;
     if (n == 0) {
-        return found;
+        return NULL;
     }
     struct sl_map removed;
     sl_map_init(&removed, env);
     for (size_t i = 0; i < winner->n_actions; i++) {
         bool inserted = false;
-        if (winner->actions[i].kind == SL_ACTION_REMOVE &&
-            sl_map_put(&removed, winner->actions[i].u.remove.path, &inserted) == NULL) {
+        if (winner->actions[i].kind != SL_ACTION_REMOVE) {
+            continue;
+        }
+        struct sl_map_entry *entry = sl_map_put(&removed, winner->actions[i].u.remove.path, &inserted);
+        if (entry == NULL) {
             found = find_removed_slowly(winner, paths, n);
             goto out;
         }
+        entry->value.u64 = i;
     }
-    for (size_t i = 0; removed.live > 0 && i < n && found.ptr == NULL; i++) {
-        if (sl_map_find(&removed, paths[i]) != NULL) {
-            found = paths[i];
-        }
+    for (size_t i = 0; removed.live > 0 && i < n && found == NULL; i++) {
+        const struct sl_map_entry *entry = sl_map_find(&removed, paths[i]);
+        found = entry != NULL ? &winner->actions[entry->value.u64].u.remove : NULL;
     }
 out:
     sl_map_release(&removed);

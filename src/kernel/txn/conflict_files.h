@@ -13,12 +13,15 @@
 const struct sl_add *sl_conflict_find_read_add(const struct sl_txn_facts *txn, const struct sl_commit *winner,
                                                struct sl_arena *scratch);
 
-/* The same for files that it removed, with or without a change of data. */
+/*
+ * The same for files that it removed, with or without a change of data. Reads whose files are listed do not count: the list says
+ * it better.
+ */
 const struct sl_remove *sl_conflict_find_read_remove(const struct sl_txn_facts *txn, const struct sl_commit *winner,
                                                      struct sl_arena *scratch);
 
-/* The first path that the winner removed and the transaction's list holds; absent if none. */
-struct sl_str sl_conflict_find_removed(const struct sl_commit *winner, const struct sl_str *paths, size_t n,
-                                       const silt_env *env);
+/* The first that the winner removed of the paths; NULL if none. */
+const struct sl_remove *sl_conflict_find_removed(const struct sl_commit *winner, const struct sl_str *paths, size_t n,
+                                                 const silt_env *env);
 
 #endif

@@ -13,15 +13,16 @@
 #include "schema/type.h"
 #include "silt/version.h"
 
-#define MAX_ATTEMPTS 100000
-#define RESOLVE_US (60 * INT64_C(1000000))
-
 static void init_lists(silt_txn *txn)
 {
     sl_vec_init(&txn->parameters, txn->env, sizeof(struct sl_kv));
     sl_vec_init(&txn->metrics, txn->env, sizeof(struct sl_txn_metric));
-    sl_vec_init(&txn->predicates, txn->env, sizeof(silt_expr *));
+    sl_vec_init(&txn->reads, txn->env, sizeof(struct sl_read));
+    sl_vec_init(&txn->read_files, txn->env, sizeof(struct sl_str));
     sl_vec_init(&txn->adds, txn->env, sizeof(struct sl_action));
+    sl_vec_init(&txn->add_rows, txn->env, sizeof(int64_t));
+    sl_vec_init(&txn->named, txn->env, sizeof(size_t));
+    sl_vec_init(&txn->domains, txn->env, sizeof(struct sl_action));
     sl_vec_init(&txn->removes, txn->env, sizeof(struct sl_action));
     sl_vec_init(&txn->app_txns, txn->env, sizeof(struct sl_action));
     sl_vec_init(&txn->written, txn->env, sizeof(struct sl_str));
@@ -47,8 +48,6 @@ silt_status sl_txn_new(silt_table *table, const char *operation, silt_txn **out,
     txn->storage = sl_table_storage(table);
     txn->root = sl_table_root(table);
     txn->read_version = -1;
-    txn->max_attempts = MAX_ATTEMPTS;
-    txn->resolve_us = RESOLVE_US;
     txn->engine_info = SL_STR("silt/" SILT_VERSION_STRING);
     txn->fault_error = (silt_error)SILT_ERROR_INIT;
     sl_arena_init(&txn->arena, env);
@@ -81,14 +80,14 @@ void silt_txn_free(silt_txn *txn)
         remove_written(txn);
         sl_txn_unmark_creation(txn);
     }
-    for (size_t i = 0; i < txn->predicates.len; i++) {
-        silt_expr_unref(*(silt_expr **)sl_vec_at(&txn->predicates, i));
-    }
+    sl_txn_release_reads(txn);
     silt_expr_unref(txn->replaces);
     sl_vec_release(&txn->parameters);
     sl_vec_release(&txn->metrics);
-    sl_vec_release(&txn->predicates);
     sl_vec_release(&txn->adds);
+    sl_vec_release(&txn->add_rows);
+    sl_vec_release(&txn->named);
+    sl_vec_release(&txn->domains);
     sl_vec_release(&txn->removes);
     sl_vec_release(&txn->app_txns);
     sl_vec_release(&txn->written);
@@ -210,10 +209,20 @@ silt_status sl_txn_set_engine_info(silt_txn *txn, const char *engine_info, silt_
     return sl_txn_text(txn, engine_info, &txn->engine_info, err);
 }
 
-void sl_txn_set_limits(silt_txn *txn, uint32_t max_attempts, int64_t resolve_us)
+silt_status silt_txn_set_commit_options(silt_txn *txn, const silt_commit_options *options, silt_error *err)
 {
-    txn->max_attempts = max_attempts != 0 ? max_attempts : MAX_ATTEMPTS;
-    txn->resolve_us = resolve_us > 0 ? resolve_us : RESOLVE_US;
+    SL_TRY(sl_txn_check_open(txn, err));
+    if (options == NULL || options->size < sizeof(options->size)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "no options of the commit given, or without their size");
+    }
+    silt_commit_options taken = {0};
+    memcpy(&taken, options, options->size < sizeof(taken) ? options->size : sizeof(taken));
+    if (taken.time_limit_us < 0 || taken.resolve_us < 0) {
+        return sl_fail(err, SILT_EINVALID, NULL, "time limits of a commit must not be negative");
+    }
+    taken.size = sizeof(taken);
+    txn->options = taken;
+    return SILT_OK;
 }
 
 silt_status silt_txn_set_app_id(silt_txn *txn, const char *app_id, int64_t version, silt_error *err)
@@ -236,23 +245,5 @@ silt_status silt_txn_set_app_id(silt_txn *txn, const char *app_id, int64_t versi
         return sl_fail_nomem(err);
     }
     *slot = action;
-    return SILT_OK;
-}
-
-silt_status silt_txn_read_predicate(silt_txn *txn, const silt_expr *predicate, silt_error *err)
-{
-    SL_TRY(sl_txn_check_open(txn, err));
-    if (predicate == NULL) {
-        txn->reads_table = true;
-        return SILT_OK;
-    }
-    silt_expr *resolved = NULL;
-    SL_TRY(sl_expr_resolve(predicate, txn->schema, &resolved, err));
-    silt_expr **slot = sl_vec_push(&txn->predicates);
-    if (slot == NULL) {
-        silt_expr_unref(resolved);
-        return sl_fail_nomem(err);
-    }
-    *slot = resolved;
     return SILT_OK;
 }

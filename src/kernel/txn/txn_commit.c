@@ -4,21 +4,29 @@
  */
 #include "kernel/txn/txn_int.h"
 
+#include <string.h>
+
 #include "base/env.h"
 #include "base/error.h"
 #include "base/uuid.h"
 #include "kernel/feature/feature.h"
-#include "kernel/txn/commit_info.h"
+#include "kernel/snapshot/state.h"
+#include "kernel/txn/after_commit.h"
 #include "kernel/txn/commit_loop.h"
+#include "kernel/txn/commit_render.h"
 #include "kernel/txn/replace.h"
 #include "kernel/txn/txn_write.h"
 
-/* In the order of the file, after commitInfo. */
-silt_status sl_txn_actions(silt_txn *txn, struct sl_action **actions, size_t *n, silt_error *err)
+#define MAX_ATTEMPTS 100000
+#define RESOLVE_US (60 * INT64_C(1000000))
+
+/* The actions that it will write, in the order of the file, after commitInfo. */
+static silt_status gather_actions(silt_txn *txn, struct sl_rebase *rebase, silt_error *err)
 {
-    const size_t most = 2 + txn->app_txns.len + txn->removes.len + txn->adds.len;
+    const size_t most = 2 + txn->domains.len + txn->app_txns.len + txn->removes.len + txn->adds.len;
     struct sl_action *list = sl_arena_alloc_array(&txn->arena, most, sizeof(*list));
-    if (list == NULL) {
+    int64_t *rows = sl_arena_alloc_array(&txn->arena, most, sizeof(*rows));
+    if (list == NULL || rows == NULL) {
         return sl_fail_nomem(err);
     }
     size_t count = 0;
@@ -30,14 +38,16 @@ silt_status sl_txn_actions(silt_txn *txn, struct sl_action **actions, size_t *n,
         list[count].kind = SL_ACTION_METADATA;
         list[count++].u.metadata = txn->metadata;
     }
-    const struct sl_vec *const parts[] = {&txn->app_txns, &txn->removes, &txn->adds};
+    const struct sl_vec *const parts[] = {&txn->domains, &txn->app_txns, &txn->removes, &txn->adds};
     for (size_t part = 0; part < sizeof(parts) / sizeof(parts[0]); part++) {
         for (size_t i = 0; i < parts[part]->len; i++) {
+            rows[count] = parts[part] == &txn->adds ? *(const int64_t *)sl_vec_at(&txn->add_rows, i) : SL_NO_I64;
             list[count++] = *sl_txn_action_at(parts[part], i);
         }
     }
-    *actions = list;
-    *n = count;
+    rebase->actions = list;
+    rebase->rows = rows;
+    rebase->n_actions = count;
     return SILT_OK;
 }
 
@@ -55,7 +65,7 @@ static bool changes_data(const struct sl_action *actions, size_t n)
 /* As Delta Spark: a commit of nothing but files without data change needs snapshot isolation only. */
 static enum sl_isolation choose_isolation(const silt_txn *txn, bool data)
 {
-    if (!data && !txn->metadata_changed && !txn->protocol_changed && txn->app_txns.len == 0) {
+    if (!data && !txn->metadata_changed && !txn->protocol_changed && txn->app_txns.len == 0 && txn->domains.len == 0) {
         return SL_ISOLATION_SNAPSHOT;
     }
     const struct sl_str level = sl_property_text(&txn->metadata.configuration, "delta.isolationLevel");
@@ -72,47 +82,47 @@ static const char *isolation_name(enum sl_isolation isolation)
     return "SnapshotIsolation";
 }
 
-static silt_status gather_facts(silt_txn *txn, struct sl_txn_facts *facts, silt_error *err)
+static struct sl_txn_facts gather_facts(const silt_txn *txn, const struct sl_rebase *rebase)
 {
-    struct sl_action *actions = NULL;
-    size_t n = 0;
-    SL_TRY(sl_txn_actions(txn, &actions, &n, err));
-    const bool data = changes_data(actions, n);
-    *facts = (struct sl_txn_facts){.read_version = txn->read_version,
-                                   .isolation = choose_isolation(txn, data),
-                                   .read_whole_table = txn->reads_table,
-                                   .read_predicates = (const silt_expr *const *)txn->predicates.data,
-                                   .n_read_predicates = txn->predicates.len,
-                                   .schema = txn->schema,
-                                   .physical = txn->physical,
-                                   .partition_columns = &txn->metadata.partition_columns,
-                                   .actions = actions,
-                                   .n_actions = n,
-                                   .exclusive = txn->exclusive,
-                                   .changes_data = data};
-    facts->is_blind_append = txn->removes.len == 0 && !txn->reads_table && txn->predicates.len == 0;
-    return SILT_OK;
+    const bool data = changes_data(rebase->actions, rebase->n_actions);
+    return (struct sl_txn_facts){
+        .read_version = txn->read_version,
+        .isolation = choose_isolation(txn, data),
+        .read_whole_table = txn->reads_table,
+        .reads = txn->reads.data,
+        .n_reads = txn->reads.len,
+        .read_files = txn->read_files.data,
+        .n_read_files = txn->read_files.len,
+        .schema = txn->snapshot != NULL ? silt_snapshot_schema(txn->snapshot) : txn->schema,
+        .physical = txn->snapshot != NULL ? silt_snapshot_physical_schema(txn->snapshot) : txn->physical,
+        .partition_columns = txn->snapshot != NULL ? &sl_snapshot_get_metadata(txn->snapshot)->partition_columns
+                                                   : &txn->metadata.partition_columns,
+        .is_blind_append = txn->removes.len == 0 && !txn->reads_table && txn->reads.len == 0 &&
+                           txn->read_files.len == 0 && !txn->readds,
+        .is_backfill = rebase->is_backfill,
+        .exclusive = txn->exclusive};
 }
 
-static silt_status serialize(silt_txn *txn, const struct sl_txn_facts *facts, struct sl_buf *out, silt_error *err)
+/* What the snapshot that was read leaves to the commit after it. */
+static silt_status begin_rebase(silt_txn *txn, struct sl_rebase *rebase, silt_error *err)
 {
-    char txn_id[SL_UUID_TEXT_SIZE];
-    SL_TRY(sl_uuid_make(txn->env, txn_id, err));
-    const struct sl_commit_facts info = {sl_now_ms(txn->env), isolation_name(facts->isolation), facts->is_blind_append,
-                                         txn_id};
-    struct sl_buf json;
-    sl_buf_init(&json, txn->env);
-    silt_status status = sl_commit_info_write(&json, txn, &info, err);
-    if (status == SILT_OK) {
-        struct sl_action action = {.kind = SL_ACTION_COMMIT_INFO};
-        action.u.commit_info.json = sl_buf_view(&json);
-        status = sl_action_write(out, &action, err);
+    const silt_snapshot *snapshot = txn->snapshot;
+    *rebase = (struct sl_rebase){.arena = &txn->arena,
+                                 .version = txn->read_version + 1,
+                                 .floor_ms = SL_NO_I64,
+                                 .row_id_high_water = -1,
+                                 .protocol = &txn->protocol,
+                                 .metadata = &txn->metadata,
+                                 .is_backfill = sl_str_eq_c(txn->operation, SL_BACKFILL_OPERATION)};
+    if (snapshot != NULL) {
+        const char *domain = silt_snapshot_domain(snapshot, SL_ROW_TRACKING_DOMAIN);
+        rebase->floor_ms = sl_snapshot_commit_time_ms(snapshot);
+        rebase->row_id_high_water = sl_row_id_high_water(txn->env, sl_str_from(domain));
+        rebase->needs_file_times = sl_has_commit_times(&txn->protocol, &txn->metadata) &&
+                                   !sl_has_commit_times(sl_snapshot_protocol(snapshot),
+                                                        sl_snapshot_get_metadata(snapshot));
     }
-    sl_buf_release(&json);
-    for (size_t i = 0; status == SILT_OK && i < facts->n_actions; i++) {
-        status = sl_action_write(out, &facts->actions[i], err);
-    }
-    return status;
+    return gather_actions(txn, rebase, err);
 }
 
 /* PROTOCOL: Transaction Identifiers: what the table has recorded already is not done again. */
@@ -127,68 +137,118 @@ bool sl_txn_is_recorded(const silt_txn *txn)
     return false;
 }
 
-static silt_status run_job(silt_txn *txn, const silt_call *call, struct sl_commit_end *end, silt_error *err)
+/* One commit from its beginning to its end. */
+struct run {
+    silt_txn *txn;
+    struct sl_rebase rebase;
+    struct sl_commit_render render;
+    struct sl_buf bytes;
+    struct sl_commit_end end;
+};
+
+static silt_status run_job(struct run *run, const silt_call *call, silt_error *err)
 {
-    struct sl_commit_job job = {.env = txn->env,
-                                .storage = txn->storage,
-                                .root = txn->root,
-                                .max_attempts = txn->max_attempts,
-                                .resolve_us = txn->resolve_us};
+    silt_txn *txn = run->txn;
+    const struct sl_commit_place place = {.env = txn->env, .storage = txn->storage, .root = txn->root};
     for (size_t i = 0; i < txn->app_txns.len; i++) {
         sl_txn_action_at(&txn->app_txns, i)->u.app_txn.last_updated = sl_now_ms(txn->env);
     }
     SL_TRY(sl_txn_check_schema_change(txn, err));
     SL_TRY(sl_txn_check_enablement(txn, call, err));
     SL_TRY(sl_replace_check(txn, call, err));
-    SL_TRY(gather_facts(txn, &job.facts, err));
-    job.first_version = txn->read_version + 1;
-    struct sl_buf bytes;
-    sl_buf_init(&bytes, txn->env);
-    silt_status status = serialize(txn, &job.facts, &bytes, err);
-    if (status == SILT_OK) {
-        job.bytes = sl_buf_view(&bytes);
-        status = sl_commit_run(&job, call, end, err);
-    }
-    sl_buf_release(&bytes);
-    return status;
+    SL_TRY(sl_txn_check_adds(txn, call, err));
+    SL_TRY(sl_txn_enable_row_tracking(txn, err));
+    SL_TRY(begin_rebase(txn, &run->rebase, err));
+    const silt_commit_options *options = &txn->options;
+    const struct sl_commit_job job = {.env = txn->env,
+                                      .place = &place,
+                                      .render = sl_commit_render,
+                                      .render_ctx = &run->render,
+                                      .rebase = &run->rebase,
+                                      .facts = gather_facts(txn, &run->rebase),
+                                      .max_attempts = options->max_attempts > 0 ? options->max_attempts : MAX_ATTEMPTS,
+                                      .time_limit_us = options->time_limit_us,
+                                      .resolve_us = options->resolve_us > 0 ? options->resolve_us : RESOLVE_US};
+    run->render = (struct sl_commit_render){.txn = txn,
+                                            .isolation = isolation_name(job.facts.isolation),
+                                            .is_blind_append = job.facts.is_blind_append,
+                                            .had_times = txn->snapshot != NULL && !run->rebase.needs_file_times,
+                                            .first_timestamp_ms = SL_NO_I64,
+                                            .in_commit_timestamp_ms = SL_NO_I64};
+    SL_TRY(sl_uuid_make(txn->env, run->render.txn_id, err));
+    return sl_commit_run(&job, call, &run->bytes, &run->end, err);
 }
 
-static void fill_result(const silt_txn *txn, const struct sl_commit_end *end, silt_commit_result *result)
+static int64_t number_or(int64_t number, int64_t if_absent)
 {
-    result->outcome = end->outcome;
-    result->conflict = end->conflict;
-    result->version = end->version;
-    result->attempts = end->attempts;
+    return number != SL_NO_I64 ? number : if_absent;
+}
+
+static void fill_result(const struct run *run, silt_commit_result *result)
+{
+    const silt_txn *txn = run->txn;
+    const struct sl_commit_end *end = &run->end;
     const bool committed = end->outcome == SILT_COMMIT_COMMITTED;
-    result->files_added = committed ? (int64_t)txn->adds.len : 0;
-    result->files_removed = committed ? (int64_t)txn->removes.len : 0;
     /* Rows that were there and were written again are not added. */
     const int64_t added = txn->rows_added < 0 || txn->rows_copied < 0 ? -1 : txn->rows_added - txn->rows_copied;
-    result->rows_added = committed ? added : 0;
+    const silt_commit_result full = {
+        .size = result->size,
+        .outcome = end->outcome,
+        .conflict = end->conflict,
+        .version = end->version,
+        .attempts = end->attempts,
+        .files_added = committed ? (int64_t)txn->adds.len : 0,
+        .files_removed = committed ? (int64_t)txn->removes.len : 0,
+        .rows_added = committed ? added : 0,
+        .winners = run->rebase.winners,
+        .rebased = run->rebase.changes | run->render.changes,
+        .in_commit_timestamp_ms = committed ? number_or(run->render.in_commit_timestamp_ms, -1) : -1,
+        .conflict_operation = end->operation.ptr,
+        .conflict_file = end->path.ptr,
+        .conflict_partition = end->partition.ptr,
+    };
+    memcpy(result, &full, result->size < sizeof(full) ? result->size : sizeof(full));
+}
+
+/* Everything that can be done once the version is ours. */
+static void finish_committed(struct run *run, const silt_call *call)
+{
+    silt_txn *txn = run->txn;
+    txn->written.len = 0; /* they belong to the table now */
+    sl_txn_unmark_creation(txn);
+    const struct sl_committed committed = {.table = txn->table,
+                                           .base = txn->snapshot,
+                                           .version = run->end.version,
+                                           .bytes = sl_buf_view(&run->bytes),
+                                           .options = &txn->options};
+    sl_after_commit(&committed, call);
 }
 
 silt_status silt_txn_commit(silt_txn *txn, const silt_call *call, silt_commit_result *result, silt_error *err)
 {
-    struct sl_commit_end end = {.outcome = SILT_COMMIT_CONFLICT, .version = -1};
+    if (txn == NULL) {
+        return sl_txn_check_open(txn, err);
+    }
+    struct run run = {.txn = txn, .end = {.outcome = SILT_COMMIT_CONFLICT, .version = -1}};
+    run.render.in_commit_timestamp_ms = SL_NO_I64;
+    sl_buf_init(&run.bytes, txn->env);
     silt_status status = sl_txn_check_open(txn, err);
     if (status == SILT_OK && sl_txn_is_recorded(txn)) {
-        end.outcome = SILT_COMMIT_SKIPPED;
-        end.version = txn->read_version;
+        run.end.outcome = SILT_COMMIT_SKIPPED;
+        run.end.version = txn->read_version;
     } else if (status == SILT_OK) {
-        status = run_job(txn, call, &end, err);
+        status = run_job(&run, call, err);
     }
-    if (txn != NULL) {
-        if (status == SILT_OK && end.outcome == SILT_COMMIT_COMMITTED) {
-            txn->written.len = 0; /* they belong to the table now */
-            sl_txn_unmark_creation(txn);
-        }
-        txn->state = end.outcome == SILT_COMMIT_UNKNOWN ? SL_TXN_UNKNOWN : SL_TXN_ENDED;
-        if (result != NULL) {
-            fill_result(txn, &end, result);
-        }
-        if (status != SILT_OK) {
-            sl_error_path(err, silt_table_uri(txn->table));
-        }
+    if (status == SILT_OK && run.end.outcome == SILT_COMMIT_COMMITTED) {
+        finish_committed(&run, call);
     }
+    txn->state = run.end.outcome == SILT_COMMIT_UNKNOWN ? SL_TXN_UNKNOWN : SL_TXN_ENDED;
+    if (result != NULL) {
+        fill_result(&run, result);
+    }
+    if (status != SILT_OK) {
+        sl_error_path(err, silt_table_uri(txn->table));
+    }
+    sl_buf_release(&run.bytes);
     return status;
 }

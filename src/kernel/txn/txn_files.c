@@ -4,6 +4,8 @@
  */
 #include "kernel/txn/txn_int.h"
 
+#include <stddef.h>
+
 #include "base/env.h"
 #include "base/error.h"
 #include "base/uri.h"
@@ -13,6 +15,27 @@
 #include "kernel/snapshot/state.h"
 #include "kernel/txn/txn_write.h"
 #include "schema/value.h"
+
+/* A file of another folder, in the form of a URI. */
+static silt_status outside_path(silt_txn *txn, const char *path, struct sl_str *out, silt_error *err)
+{
+    const struct sl_str text = sl_str_from(path);
+    struct sl_str normal = {NULL, 0};
+    if (!sl_utf8_valid(text) || (text.ptr[0] != '/' && sl_uri_scheme(text).ptr == NULL)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "path %s outside of the table must be absolute, in UTF-8", path);
+    }
+    SL_TRY(sl_uri_normalize(&txn->arena, text, &normal, err));
+    struct sl_buf uri;
+    sl_buf_init(&uri, txn->env);
+    sl_uri_print(&uri, normal);
+    silt_status status = sl_buf_status(&uri, err);
+    if (status == SILT_OK) {
+        *out = sl_arena_copy(&txn->arena, sl_buf_view(&uri));
+        status = out->ptr != NULL ? SILT_OK : sl_fail_nomem(err);
+    }
+    sl_buf_release(&uri);
+    return status;
+}
 
 silt_status sl_txn_log_path(silt_txn *txn, const char *path, struct sl_str *out, silt_error *err)
 {
@@ -124,13 +147,28 @@ static silt_status claim_path(silt_txn *txn, struct sl_str path, silt_error *err
     return SILT_OK;
 }
 
+/* PROTOCOL: Writer Requirements for Row Tracking: an id for each row of a file is known only with their number. */
+static silt_status check_counted(const silt_txn *txn, const struct sl_add *add, int64_t rows, silt_error *err)
+{
+    if (rows >= 0 || !sl_protocol_has_feature(&txn->protocol, "rowTracking") ||
+        sl_property_bool(&txn->metadata.configuration, "delta.rowTrackingSuspended")) {
+        return SILT_OK;
+    }
+    return sl_fail(err, SILT_ECONSTRAINT, "DELTA_ROW_ID_ASSIGNMENT_WITHOUT_STATS",
+                   "the table has row tracking: the statistics of %.*s must have numRecords", SL_FMT(add->path));
+}
+
 silt_status sl_txn_push_add(silt_txn *txn, const struct sl_add *add, int64_t rows, silt_error *err)
 {
+    SL_TRY(check_counted(txn, add, rows, err));
     SL_TRY(claim_path(txn, add->path, err));
-    struct sl_action *slot = sl_vec_push(&txn->adds);
+    int64_t *count = sl_vec_push(&txn->add_rows);
+    struct sl_action *slot = count != NULL ? sl_vec_push(&txn->adds) : NULL;
     if (slot == NULL) {
+        txn->add_rows.len = txn->adds.len;
         return sl_fail_nomem(err);
     }
+    *count = rows >= 0 ? rows : SL_NO_I64;
     slot->kind = SL_ACTION_ADD;
     slot->u.add = *add;
     txn->rows_added = rows < 0 || txn->rows_added < 0 ? -1 : txn->rows_added + rows;
@@ -175,6 +213,22 @@ static bool needs_row_counts(const silt_txn *txn)
            sl_property_bool(&txn->metadata.configuration, "delta.enableIcebergCompatV2");
 }
 
+/* Callers that were compiled against an older header have not all members. */
+static bool reaches(const silt_add_file *file, size_t end)
+{
+    return file->size >= end;
+}
+
+static bool is_fresh(const silt_add_file *file)
+{
+    return reaches(file, offsetof(silt_add_file, fresh_name) + sizeof(file->fresh_name)) && file->fresh_name;
+}
+
+static bool is_outside(const silt_add_file *file)
+{
+    return reaches(file, offsetof(silt_add_file, outside) + sizeof(file->outside)) && file->outside;
+}
+
 silt_status silt_txn_add_file(silt_txn *txn, const silt_add_file *file, silt_error *err)
 {
     SL_TRY(sl_txn_check_open(txn, err));
@@ -205,9 +259,21 @@ silt_status silt_txn_add_file(silt_txn *txn, const silt_add_file *file, silt_err
                        file->path);
     }
     SL_TRY(sl_txn_text(txn, file->stats, &add.stats, err));
-    SL_TRY(sl_txn_log_path(txn, file->path, &add.path, err));
+    if (is_outside(file)) {
+        SL_TRY(outside_path(txn, file->path, &add.path, err));
+    } else {
+        SL_TRY(sl_txn_log_path(txn, file->path, &add.path, err));
+    }
     SL_TRY(sl_txn_partition_values(txn, file->partition_values, file->n_partition_values, &add.partition_values, err));
-    return sl_txn_push_add(txn, &add, rows, err);
+    if (is_fresh(file)) {
+        return sl_txn_push_add(txn, &add, rows, err);
+    }
+    if (!sl_vec_reserve(&txn->named, 1)) {
+        return sl_fail_nomem(err);
+    }
+    SL_TRY(sl_txn_push_add(txn, &add, rows, err));
+    *(size_t *)sl_vec_push(&txn->named) = txn->adds.len - 1; /* there is room */
+    return SILT_OK;
 }
 
 silt_status sl_txn_check_removable(const silt_txn *txn, bool data_change, silt_error *err)
@@ -258,6 +324,110 @@ static silt_status note_live(void *ctx, const struct sl_add *add, bool *stop, si
     return SILT_OK;
 }
 
+silt_status sl_txn_find_live(silt_txn *txn, const silt_call *call, const char *path, const struct sl_add **out,
+                             silt_error *err)
+{
+    *out = NULL;
+    if (txn->snapshot == NULL) {
+        return SILT_OK;
+    }
+    if (!txn->live_loaded) {
+        SL_TRY(sl_snapshot_each_file(txn->snapshot, call, SL_FILES_ALL, note_live, txn, err));
+        txn->live_loaded = true;
+    }
+    const struct sl_map_entry *entry = sl_map_find(&txn->live, sl_str_from(path));
+    *out = entry != NULL ? entry->value.ptr : NULL;
+    return SILT_OK;
+}
+
+/* The adds whose names their maker does not vouch for. */
+struct named_adds {
+    silt_txn *txn;
+    struct sl_map paths; /* absolute; the value is the place in txn->adds */
+    struct sl_arena arena;
+    struct sl_arena scratch;
+};
+
+/*
+ * A live file is added again to say something else of it, statistics say: it keeps what belongs to its rows. PROTOCOL: "Writer Requirements
+ * for Row Tracking"; without its vector it would be another logical file, beside the one that is there.
+ */
+static silt_status readd(silt_txn *txn, const struct sl_add *live, struct sl_add *add, silt_error *err)
+{
+    struct sl_add copy;
+    if (!sl_add_copy(&txn->arena, live, &copy)) {
+        return sl_fail_nomem(err);
+    }
+    add->base_row_id = copy.base_row_id;
+    add->default_row_commit_version = copy.default_row_commit_version;
+    add->deletion_vector = copy.deletion_vector;
+    add->tags = copy.tags;
+    add->has_tags = copy.has_tags;
+    add->clustering_provider = copy.clustering_provider;
+    txn->readds = true;
+    return SILT_OK;
+}
+
+static silt_status compare_live(void *ctx, const struct sl_add *live, bool *stop, silt_error *err)
+{
+    struct named_adds *named = ctx;
+    struct sl_str path;
+    (void)stop; /* one that may not be live ends it with an error */
+    sl_arena_reset(&named->scratch);
+    SL_TRY(sl_snapshot_file_path(named->txn->snapshot, &named->scratch, live->path, &path, err));
+    const struct sl_map_entry *entry = sl_map_find(&named->paths, path);
+    if (entry == NULL) {
+        return SILT_OK;
+    }
+    struct sl_add *add = &sl_txn_action_at(&named->txn->adds, entry->value.u64)->u.add;
+    if (!add->data_change) {
+        return readd(named->txn, live, add, err);
+    }
+    return sl_fail(err, SILT_EINVALID, "DELTA_DUPLICATE_ACTIONS_FOUND",
+                   "file %.*s is added with a change of data, but it is live at version %lld already", SL_FMT(path),
+                   (long long)named->txn->read_version);
+}
+
+static silt_status name_adds(struct named_adds *named, unsigned *want, silt_error *err)
+{
+    silt_txn *txn = named->txn;
+    *want = 0;
+    for (size_t i = 0; i < txn->named.len; i++) {
+        const size_t place = *(const size_t *)sl_vec_at(&txn->named, i);
+        const struct sl_add *add = &sl_txn_action_at(&txn->adds, place)->u.add;
+        struct sl_str path;
+        bool inserted = false;
+        SL_TRY(sl_snapshot_file_path(txn->snapshot, &named->arena, add->path, &path, err));
+        struct sl_map_entry *entry = sl_map_put(&named->paths, path, &inserted);
+        if (entry == NULL) {
+            return sl_fail_nomem(err);
+        }
+        entry->value.u64 = place;
+        *want |= add->data_change ? 0U : (unsigned)SL_FILES_ALL;
+    }
+    return SILT_OK;
+}
+
+silt_status sl_txn_check_adds(silt_txn *txn, const silt_call *call, silt_error *err)
+{
+    if (txn->named.len == 0 || txn->snapshot == NULL) {
+        return SILT_OK;
+    }
+    struct named_adds named = {.txn = txn};
+    unsigned want = 0;
+    sl_map_init(&named.paths, txn->env);
+    sl_arena_init(&named.arena, txn->env);
+    sl_arena_init(&named.scratch, txn->env);
+    silt_status status = name_adds(&named, &want, err);
+    if (status == SILT_OK) {
+        status = sl_snapshot_each_file(txn->snapshot, call, want, compare_live, &named, err);
+    }
+    sl_arena_release(&named.scratch);
+    sl_arena_release(&named.arena);
+    sl_map_release(&named.paths);
+    return status;
+}
+
 silt_status silt_txn_remove_file(silt_txn *txn, const silt_call *call, const char *path, bool data_change,
                                  silt_error *err)
 {
@@ -266,16 +436,13 @@ silt_status silt_txn_remove_file(silt_txn *txn, const silt_call *call, const cha
     if (path == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "a file that is removed needs a path");
     }
-    if (!txn->live_loaded) {
-        SL_TRY(sl_snapshot_each_file(txn->snapshot, call, SL_FILES_ALL, note_live, txn, err));
-        txn->live_loaded = true;
-    }
-    const struct sl_map_entry *entry = sl_map_find(&txn->live, sl_str_from(path));
-    if (entry == NULL) {
+    const struct sl_add *add = NULL;
+    SL_TRY(sl_txn_find_live(txn, call, path, &add, err));
+    if (add == NULL) {
         return sl_fail(err, SILT_ENOTFOUND, "DELTA_FILE_NOT_FOUND", "%s is no live file of the table at version %lld",
                        path, (long long)txn->read_version);
     }
-    return push_remove(txn, entry->value.ptr, data_change, err);
+    return push_remove(txn, add, data_change, err);
 }
 
 silt_status sl_txn_remove_add(silt_txn *txn, const struct sl_add *add, bool data_change, silt_error *err)

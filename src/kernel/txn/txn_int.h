@@ -11,6 +11,8 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "kernel/action/action.h"
+#include "kernel/txn/conflict.h"
+#include "kernel/txn/rebase.h"
 #include "silt/transaction.h"
 
 enum sl_txn_state {
@@ -65,16 +67,21 @@ struct silt_txn {
     bool exclusive;
     bool marked; /* the mark of a table that is being created may be there */
     bool reads_table;
+    bool readds; /* a live file is added again, which counts as reading it */
     bool removed_all;
 
     struct sl_vec parameters; /* struct sl_kv */
     struct sl_vec metrics;    /* struct sl_txn_metric */
-    struct sl_vec predicates; /* silt_expr *: references */
+    struct sl_vec reads;      /* struct sl_read, each with a reference of its predicate */
+    struct sl_vec read_files; /* struct sl_str: log paths */
     silt_expr *replaces;      /* rows that are added from first_new on must fulfil it; NULL: anything */
     size_t first_new;         /* of adds: those before it hold rows that were there and are kept */
     int64_t rows_copied;      /* in those; -1: not known */
     struct sl_vec adds;       /* struct sl_action */
+    struct sl_vec add_rows;   /* int64_t, one for each add: numRecords, SL_NO_I64 if not known */
+    struct sl_vec named;      /* size_t: places of adds whose files could be live already */
     struct sl_vec removes;    /* struct sl_action */
+    struct sl_vec domains;    /* struct sl_action */
     struct sl_vec app_txns;   /* struct sl_action */
     struct sl_map paths;      /* log paths that an action names */
     struct sl_map live;       /* absolute path → struct sl_add * of the snapshot; filled by the first remove_file */
@@ -86,14 +93,15 @@ struct silt_txn {
     int64_t rows_added; /* -1: not known */
     int64_t bytes_added;
     int64_t bytes_removed;
-    uint32_t max_attempts;
-    int64_t resolve_us;
+    silt_commit_options options;
 };
 
 /* A transaction with its references taken and everything else empty. */
 silt_status sl_txn_new(silt_table *table, const char *operation, silt_txn **out, silt_error *err);
 /* SILT_EINVALID unless the transaction is still open; returns an earlier fault of writing again. */
 silt_status sl_txn_check_open(const silt_txn *txn, silt_error *err);
+
+void sl_txn_release_reads(silt_txn *txn);
 
 /* A copy in the transaction's arena. *out absent if text is NULL. */
 silt_status sl_txn_text(silt_txn *txn, const char *text, struct sl_str *out, silt_error *err);
@@ -143,8 +151,13 @@ silt_status sl_txn_check_removable(const silt_txn *txn, bool data_change, silt_e
 silt_status sl_txn_match_columns(const silt_txn *txn, const struct ArrowSchema *source, size_t *mapping,
                                  silt_error *err);
 
-/* The actions that it will write, commitInfo apart, in the order of the file. Borrowed from the transaction. */
-silt_status sl_txn_actions(silt_txn *txn, struct sl_action **actions, size_t *n, silt_error *err);
+/* Before the commit: what the metadata of a table that gets row tracking enabled must say. */
+silt_status sl_txn_enable_row_tracking(silt_txn *txn, silt_error *err);
+/* No add with a change of data is a live file; one without keeps what belongs to the rows of its file. */
+silt_status sl_txn_check_adds(silt_txn *txn, const silt_call *call, silt_error *err);
+/* A live file of the snapshot by its absolute path; NULL if there is none. */
+silt_status sl_txn_find_live(silt_txn *txn, const silt_call *call, const char *path, const struct sl_add **out,
+                             silt_error *err);
 
 static inline struct sl_action *sl_txn_action_at(const struct sl_vec *vec, size_t index)
 {

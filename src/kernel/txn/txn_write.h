@@ -14,12 +14,6 @@ silt_status sl_txn_set_engine_info(silt_txn *txn, const char *engine_info, silt_
 /* URI of the table, as silt_table_uri gives it. */
 const char *sl_txn_table_uri(const silt_txn *txn);
 
-/*
- * Limits of the commit loop: attempts to put a version (0: default), and how long an attempt without an answer is followed up
- * before its outcome counts as unknown (0: 60 s).
- */
-void sl_txn_set_limits(silt_txn *txn, uint32_t max_attempts, int64_t resolve_us);
-
 /* Rows that a write replaces: as silt_txn_replace_where, with the zone of partition values that are written without one. */
 struct sl_txn_replace {
     const silt_expr *condition;

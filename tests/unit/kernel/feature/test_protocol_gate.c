@@ -265,19 +265,8 @@ static void unbuilt_features_block_even_unused_where_files_may_show_them(void **
         assert_int_equal(judge(&l.protocol, plain_schema, NULL, NULL).read, SILT_EUNSUPPORTED);
     }
     struct listed l;
-    list(&l, NULL, "rowTracking");
+    list(&l, NULL, "coordinatedCommits-preview");
     const struct verdict v = judge(&l.protocol, plain_schema, NULL, NULL);
-    assert_int_equal(v.read, SILT_OK);
-    assert_int_equal(v.write, SILT_EUNSUPPORTED);
-}
-
-static void in_commit_timestamps_block_writing_only_while_enabled(void **state)
-{
-    (void)state;
-    struct listed l;
-    list(&l, NULL, "inCommitTimestamp");
-    assert_int_equal(judge(&l.protocol, plain_schema, NULL, NULL).write, SILT_OK);
-    const struct verdict v = judge(&l.protocol, plain_schema, "delta.enableInCommitTimestamps", "true");
     assert_int_equal(v.read, SILT_OK);
     assert_int_equal(v.write, SILT_EUNSUPPORTED);
 }
@@ -288,6 +277,10 @@ static void supported_features_pass(void **state)
     struct listed l;
     list(&l, "timestampNtz", "domainMetadata");
     assert_int_equal(judge(&l.protocol, plain_schema, NULL, NULL).write, SILT_OK);
+    list(&l, NULL, "rowTracking");
+    assert_int_equal(judge(&l.protocol, plain_schema, NULL, NULL).write, SILT_OK);
+    list(&l, NULL, "inCommitTimestamp");
+    assert_int_equal(judge(&l.protocol, plain_schema, "delta.enableInCommitTimestamps", "true").write, SILT_OK);
     list(&l, "vacuumProtocolCheck", "clustering");
     assert_int_equal(judge(&l.protocol, plain_schema, NULL, NULL).write, SILT_OK);
     list(&l, "variantType", "checkpointProtection");
@@ -355,7 +348,6 @@ int main(void)
         cmocka_unit_test(each_broken_rule_has_its_class),
         cmocka_unit_test(unknown_feature_is_named),
         cmocka_unit_test(unbuilt_features_block_even_unused_where_files_may_show_them),
-        cmocka_unit_test(in_commit_timestamps_block_writing_only_while_enabled),
         cmocka_unit_test(supported_features_pass),
         cmocka_unit_test(variant_is_found_inside_arrays),
         cmocka_unit_test(future_writer_version_keeps_writers_out_but_not_readers),

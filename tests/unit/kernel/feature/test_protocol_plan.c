@@ -135,8 +135,6 @@ static void what_cannot_be_written_is_refused(void **state)
     (void)state;
     expect_refusal(plain_schema, (const char *[]){"delta.enableIcebergCompatV3", "true", NULL}, SILT_EUNSUPPORTED,
                    "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE");
-    expect_refusal(plain_schema, (const char *[]){"delta.enableRowTracking", "true", NULL}, SILT_EUNSUPPORTED,
-                   "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE");
     expect_refusal(plain_schema, (const char *[]){"delta.constraints.c", "id > 0", NULL}, SILT_EUNSUPPORTED,
                    "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE");
     expect_refusal(plain_schema, (const char *[]){"delta.feature.geospatial", "supported", NULL}, SILT_EUNSUPPORTED,

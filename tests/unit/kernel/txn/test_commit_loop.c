@@ -27,8 +27,19 @@ struct fixture {
     size_t puts;
     size_t reads;
     const char *rival; /* put as the first version before our first put reaches the store */
+    struct sl_arena arena;
+    struct sl_protocol protocol;
+    struct sl_metadata metadata;
+    struct sl_action actions[2];
+    int64_t rows[2];
+    struct sl_rebase rebase;
+    struct sl_commit_place place;
     struct sl_commit_job job;
+    struct sl_buf bytes;
     struct sl_commit_end end;
+    bool by_version; /* the file names its version */
+    size_t renders;
+    int64_t step_us; /* that a call of the store takes */
     silt_error err;
 };
 
@@ -71,15 +82,30 @@ static silt_fault_action decide(void *ctx, uint64_t number, const char *operatio
     (void)ctx;
     (void)number;
     (void)path;
+    f.env.monotonic_us += f.step_us;
     if (strcmp(operation, "put_if_absent") == 0) {
         const size_t at = f.puts++;
         if (at == 0 && f.rival != NULL) {
-            put(f.job.first_version, f.rival);
+            put(1, f.rival);
         }
         return at < MOST_STEPS ? f.on_put[at] : f.on_put[MOST_STEPS - 1];
     }
     const size_t at = f.reads++;
     return at < MOST_STEPS ? f.on_read[at] : f.on_read[MOST_STEPS - 1];
+}
+
+/* Ours, and with by_version what the rebase says. */
+static silt_status render(void *ctx, const struct sl_rebase *rebase, struct sl_buf *out, silt_error *err)
+{
+    (void)ctx;
+    f.renders++;
+    sl_buf_clear(out);
+    sl_buf_put_c(out, OURS);
+    if (f.by_version) {
+        sl_buf_printf(out, "{\"at\":{\"version\":%lld,\"floor\":%lld,\"rows\":%lld}}\n", (long long)rebase->version,
+                      (long long)rebase->floor_ms, (long long)rebase->row_id_high_water);
+    }
+    return sl_buf_status(out, err);
 }
 
 static int set_up(void **state)
@@ -93,11 +119,14 @@ static int set_up(void **state)
         return 1;
     }
     static const struct sl_str_list no_partitions = {NULL, 0};
+    sl_arena_init(&f.arena, &f.env.env);
+    sl_buf_init(&f.bytes, &f.env.env);
+    f.protocol = (struct sl_protocol){.min_reader_version = 1, .min_writer_version = 2};
+    f.place = (struct sl_commit_place){.env = &f.env.env, .storage = f.faulty, .root = SL_STR(ROOT)};
     f.job = (struct sl_commit_job){.env = &f.env.env,
-                                   .storage = f.faulty,
-                                   .root = SL_STR(ROOT),
-                                   .first_version = 1,
-                                   .bytes = SL_STR(OURS),
+                                   .place = &f.place,
+                                   .render = render,
+                                   .rebase = &f.rebase,
                                    .facts = {.is_blind_append = true, .partition_columns = &no_partitions},
                                    .max_attempts = 10,
                                    .resolve_us = 60 * 1000000};
@@ -107,15 +136,32 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
+    sl_buf_release(&f.bytes);
+    sl_arena_release(&f.arena);
     silt_storage_unref(f.faulty);
     silt_storage_unref(f.memory);
     test_env_check(&f.env);
     return 0;
 }
 
+static silt_status run_for(const silt_call *call)
+{
+    f.rebase = (struct sl_rebase){.arena = &f.arena,
+                                  .version = 1,
+                                  .floor_ms = 100,
+                                  .row_id_high_water = -1,
+                                  .protocol = &f.protocol,
+                                  .metadata = &f.metadata,
+                                  .actions = f.actions,
+                                  .rows = f.rows,
+                                  .n_actions = f.actions[0].kind != SL_ACTION_ADD ? 1 : 0};
+    sl_buf_clear(&f.bytes);
+    return sl_commit_run(&f.job, call, &f.bytes, &f.end, &f.err);
+}
+
 static silt_status run(void)
 {
-    return sl_commit_run(&f.job, NULL, &f.end, &f.err);
+    return run_for(NULL);
 }
 
 static void free_version_is_taken_at_once(void **state)
@@ -283,11 +329,9 @@ static void broken_winner_is_corruption_not_a_conflict(void **state)
 static void recorded_application_version_is_skipped(void **state)
 {
     (void)state;
-    struct sl_action action = {.kind = SL_ACTION_APP_TXN};
-    action.u.app_txn.app_id = SL_STR("job");
-    action.u.app_txn.version = 7;
-    f.job.facts.actions = &action;
-    f.job.facts.n_actions = 1;
+    f.actions[0].kind = SL_ACTION_APP_TXN;
+    f.actions[0].u.app_txn.app_id = SL_STR("job");
+    f.actions[0].u.app_txn.version = 7;
     put(1, THEIRS);
     put(2, THEIRS "{\"txn\":{\"appId\":\"job\",\"version\":7}}\n");
     assert_int_equal(run(), SILT_OK);
@@ -319,8 +363,62 @@ static void cancelled_call_leaves_an_open_version_unknown(void **state)
         f.on_put[i] = SILT_FAULT_AFTER;
         f.on_read[i] = SILT_FAULT_BEFORE;
     }
-    assert_int_equal(sl_commit_run(&f.job, &call, &f.end, &f.err), SILT_EUNKNOWN);
+    assert_int_equal(run_for(&call), SILT_EUNKNOWN);
     assert_int_equal(f.end.outcome, SILT_COMMIT_UNKNOWN);
+}
+
+static void file_is_made_anew_for_each_version(void **state)
+{
+    (void)state;
+    f.by_version = true;
+    put(1, "{\"commitInfo\":{\"inCommitTimestamp\":500,\"isBlindAppend\":true}}\n");
+    put(2,
+        "{\"domainMetadata\":{\"domain\":\"delta.rowTracking\",\"configuration\":\"{\\\"rowIdHighWaterMark\\\":41}\","
+        "\"removed\":false}}\n");
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.version, 3);
+    assert_int_equal(f.renders, 2); /* for the first version, and for the one after all winners */
+    assert_int_equal(f.rebase.winners, 2);
+    expect_content(3, OURS "{\"at\":{\"version\":3,\"floor\":500,\"rows\":41}}\n");
+}
+
+static void file_stays_the_same_while_a_request_has_no_answer(void **state)
+{
+    (void)state;
+    f.by_version = true;
+    f.on_put[0] = SILT_FAULT_AFTER;
+    f.on_read[0] = SILT_FAULT_BEFORE;
+    f.on_read[1] = SILT_FAULT_BEFORE;
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.version, 1);
+    assert_int_equal(f.renders, 1);
+    assert_true(f.puts > 1);
+}
+
+static void time_for_winning_a_version_runs_out(void **state)
+{
+    (void)state;
+    put(1, THEIRS);
+    f.job.time_limit_us = 1;
+    f.step_us = 10;
+    assert_int_equal(run(), SILT_ECONFLICT);
+    assert_int_equal(f.end.conflict, SILT_CONFLICT_RETRIES_EXHAUSTED);
+    expect_missing(2);
+}
+
+static void conflict_says_who_won_and_where(void **state)
+{
+    (void)state;
+    put(1, "{\"commitInfo\":{\"operation\":\"DELETE\"}}\n"
+           "{\"remove\":{\"path\":\"p=x/a\",\"deletionTimestamp\":1,\"dataChange\":true,\"extendedFileMetadata\":true,"
+           "\"partitionValues\":{\"p\":\"x\"},\"size\":1}}\n");
+    f.job.facts.is_blind_append = false;
+    f.job.facts.read_whole_table = true;
+    assert_int_equal(run(), SILT_ECONFLICT);
+    assert_true(sl_str_eq_c(f.end.operation, "DELETE"));
+    assert_true(sl_str_eq_c(f.end.path, "p=x/a"));
+    assert_true(sl_str_eq_c(f.end.partition, "[p=x]"));
+    assert_non_null(strstr(f.err.hint, "DELTA_CONCURRENT_DELETE_READ.WITH_PARTITION_HINT"));
 }
 
 static void running_out_of_memory_never_breaks_the_log(void **state)
@@ -366,6 +464,10 @@ int main(void)
         TEST(recorded_application_version_is_skipped),
         TEST(attempts_run_out),
         TEST(cancelled_call_leaves_an_open_version_unknown),
+        TEST(file_is_made_anew_for_each_version),
+        TEST(file_stays_the_same_while_a_request_has_no_answer),
+        TEST(time_for_winning_a_version_runs_out),
+        TEST(conflict_says_who_won_and_where),
         TEST(running_out_of_memory_never_breaks_the_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,8 @@ static const struct sl_str_list partitions = {partition_names, 1};
     "{\"remove\":{\"path\":\"" path "\",\"deletionTimestamp\":1,\"dataChange\":" change \
     ",\"extendedFileMetadata\":true,\"partitionValues\":{\"p\":\"" p "\"},\"size\":1}}\n"
 #define PROTOCOL "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}\n"
+#define UPGRADE(writer) "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":" writer "}}\n"
+#define FEATURES(list) "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":7,\"writerFeatures\":[" list "]}}\n"
 #define METADATA                                                                                                \
     "{\"metaData\":{\"id\":\"x\",\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":\"{}\"," \
     "\"partitionColumns\":[],\"configuration\":{},\"createdTime\":1}}\n"
@@ -33,6 +35,9 @@ struct fixture {
     struct sl_arena arena;
     silt_schema *schema;
     silt_expr *predicate;
+    struct sl_protocol protocol;
+    struct sl_metadata metadata;
+    struct sl_read read;
     struct sl_txn_facts facts;
     struct sl_action actions[4];
     struct sl_conflict_verdict verdict;
@@ -49,8 +54,10 @@ static int set_up(void **state)
     f.facts = (struct sl_txn_facts){.read_version = 3,
                                     .isolation = SL_ISOLATION_WRITE_SERIALIZABLE,
                                     .partition_columns = &partitions,
-                                    .actions = f.actions,
-                                    .changes_data = true};
+                                    .protocol = &f.protocol,
+                                    .metadata = &f.metadata,
+                                    .actions = f.actions};
+    f.protocol = (struct sl_protocol){.min_reader_version = 1, .min_writer_version = 2};
     const silt_status status = silt_schema_from_json(&f.env.env, schema_json, strlen(schema_json), &f.schema, NULL);
     f.facts.schema = f.schema;
     return status == SILT_OK ? 0 : 1;
@@ -68,12 +75,11 @@ static int tear_down(void **state)
 
 static void read_where(const char *predicate)
 {
-    static const silt_expr *list[1];
     silt_error err = SILT_ERROR_INIT;
     assert_int_equal(silt_expr_parse(&f.env.env, predicate, strlen(predicate), f.schema, &f.predicate, &err), SILT_OK);
-    list[0] = f.predicate;
-    f.facts.read_predicates = list;
-    f.facts.n_read_predicates = 1;
+    f.read = (struct sl_read){.predicate = f.predicate};
+    f.facts.reads = &f.read;
+    f.facts.n_reads = 1;
 }
 
 static struct sl_action *act(enum sl_action_kind kind)
@@ -121,7 +127,7 @@ static void blind_append_stops_at_metadata_and_protocol(void **state)
     (void)state;
     f.facts.is_blind_append = true;
     assert_int_equal(against(NOT_BLIND METADATA), SILT_CONFLICT_METADATA_CHANGED);
-    assert_int_equal(against(NOT_BLIND METADATA PROTOCOL), SILT_CONFLICT_PROTOCOL_CHANGED);
+    assert_int_equal(against(NOT_BLIND METADATA UPGRADE("3")), SILT_CONFLICT_PROTOCOL_CHANGED);
     assert_int_equal(f.verdict.winner_version, 4);
     assert_true(sl_str_eq_c(f.verdict.winner_operation, "DELETE"));
 }
@@ -221,7 +227,6 @@ static void skipped_append_stands_against_a_later_reader_of_it(void **state)
 static void transaction_without_data_change_ignores_new_rows(void **state)
 {
     (void)state;
-    f.facts.changes_data = false;
     f.facts.isolation = SL_ISOLATION_SNAPSHOT;
     read_where("p = 'x'");
     assert_int_equal(against(NOT_BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_NONE);
@@ -265,11 +270,101 @@ static void refusal_names_version_operation_and_file(void **state)
     f.facts.read_whole_table = true;
     silt_error err = SILT_ERROR_INIT;
     assert_int_equal(against(NOT_BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_CONCURRENT_APPEND);
-    assert_int_equal(sl_conflict_fail(&f.verdict, &err), SILT_ECONFLICT);
+    assert_int_equal(sl_conflict_fail(&f.verdict, &f.arena, &err), SILT_ECONFLICT);
     assert_string_equal(err.code_name, "DELTA_CONCURRENT_APPEND");
     assert_string_equal(err.message, "version 4 (DELETE) added rows that this transaction should have read: a");
     assert_int_equal(err.version, 4);
     assert_true(err.hint[0] != '\0');
+}
+
+static void support_of_a_feature_that_asks_nothing_passes(void **state)
+{
+    (void)state;
+    f.facts.is_blind_append = true;
+    act(SL_ACTION_ADD)->u.add.path = SL_STR("mine");
+    assert_int_equal(against(NOT_BLIND PROTOCOL), SILT_CONFLICT_NONE); /* the same again */
+    assert_int_equal(against(NOT_BLIND FEATURES("\"appendOnly\",\"invariants\",\"domainMetadata\"")),
+                     SILT_CONFLICT_NONE);
+    assert_int_equal(against(NOT_BLIND UPGRADE("4")), SILT_CONFLICT_PROTOCOL_CHANGED); /* CHECK constraints */
+    assert_int_equal(against(NOT_BLIND FEATURES("\"appendOnly\",\"invariants\",\"clustering\",\"domainMetadata\"")),
+                     SILT_CONFLICT_PROTOCOL_CHANGED);
+    assert_int_equal(against(NOT_BLIND FEATURES("\"appendOnly\",\"invariants\",\"unheardOf\"")),
+                     SILT_CONFLICT_PROTOCOL_CHANGED);
+}
+
+static void feature_that_was_dropped_conflicts(void **state)
+{
+    (void)state;
+    f.facts.is_blind_append = true;
+    assert_int_equal(against(NOT_BLIND FEATURES("\"appendOnly\"")), SILT_CONFLICT_PROTOCOL_CHANGED);
+}
+
+static void two_changes_of_the_protocol_conflict(void **state)
+{
+    (void)state;
+    act(SL_ACTION_PROTOCOL)->u.protocol = f.protocol;
+    assert_int_equal(against(NOT_BLIND PROTOCOL), SILT_CONFLICT_PROTOCOL_CHANGED);
+}
+
+#define IDENTITY                                                                                   \
+    "{\"commitInfo\":{\"operation\":\"WRITE\",\"isBlindAppend\":true,\"readVersion\":3,\"tags\":{" \
+    "\"delta.identity.schemaUpdate\":\"true\"}}}\n"
+
+static void moved_marks_of_identity_columns_pass_unless_we_change_metadata(void **state)
+{
+    (void)state;
+    f.facts.read_whole_table = true;
+    we_remove("a");
+    assert_int_equal(against(IDENTITY METADATA), SILT_CONFLICT_NONE);
+    act(SL_ACTION_METADATA)->u.metadata = f.metadata;
+    assert_int_equal(against(IDENTITY METADATA), SILT_CONFLICT_METADATA_CHANGED);
+}
+
+/* ADD CONSTRAINT looked at every row. */
+static void change_of_metadata_that_read_the_table_sees_new_rows(void **state)
+{
+    (void)state;
+    act(SL_ACTION_METADATA)->u.metadata = f.metadata;
+    f.facts.read_whole_table = true;
+    assert_int_equal(against(BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_CONCURRENT_APPEND);
+    assert_int_equal(against(BLIND ADD("a", "x", "1", "2", "false")), SILT_CONFLICT_NONE);
+}
+
+static void scan_that_lists_its_files_does_not_mind_others_going(void **state)
+{
+    (void)state;
+    static const struct sl_str files[] = {{"r", 1}};
+    read_where("v > 10");
+    f.read.files_listed = true;
+    f.facts.read_files = files;
+    f.facts.n_read_files = 1;
+    assert_int_equal(against(NOT_BLIND REMOVE("other", "x", "true")), SILT_CONFLICT_NONE);
+    assert_int_equal(against(NOT_BLIND REMOVE("r", "x", "true")), SILT_CONFLICT_CONCURRENT_DELETE_READ);
+    assert_int_equal(against(NOT_BLIND ADD("new", "x", "11", "12", "true")), SILT_CONFLICT_CONCURRENT_APPEND);
+}
+
+static void backfill_leaves_removed_files_to_the_rebase(void **state)
+{
+    (void)state;
+    f.facts.isolation = SL_ISOLATION_SNAPSHOT;
+    act(SL_ACTION_ADD)->u.add.path = SL_STR("b");
+    assert_int_equal(against(NOT_BLIND REMOVE("b", "x", "true")), SILT_CONFLICT_CONCURRENT_DELETE_DELETE);
+    f.facts.is_backfill = true;
+    assert_int_equal(against(NOT_BLIND REMOVE("b", "x", "true")), SILT_CONFLICT_NONE);
+}
+
+static void hint_names_the_partition_where_there_is_one(void **state)
+{
+    (void)state;
+    silt_error err = SILT_ERROR_INIT;
+    f.facts.read_whole_table = true;
+    assert_int_equal(against(NOT_BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_CONCURRENT_APPEND);
+    assert_int_equal(sl_conflict_fail(&f.verdict, &f.arena, &err), SILT_ECONFLICT);
+    assert_non_null(strstr(err.hint, "[p=x] (DELTA_CONCURRENT_APPEND.WITH_PARTITION_HINT)"));
+    assert_int_equal(against("{\"remove\":{\"path\":\"a\",\"deletionTimestamp\":1,\"dataChange\":true}}\n"),
+                     SILT_CONFLICT_CONCURRENT_DELETE_READ);
+    assert_int_equal(sl_conflict_fail(&f.verdict, &f.arena, &err), SILT_ECONFLICT);
+    assert_non_null(strstr(err.hint, "DELTA_CONCURRENT_DELETE_READ.WITHOUT_HINT"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -292,6 +387,14 @@ int main(void)
         TEST(same_domain_conflicts_unless_it_is_row_trackings),
         TEST(exclusive_transaction_admits_nothing),
         TEST(refusal_names_version_operation_and_file),
+        TEST(support_of_a_feature_that_asks_nothing_passes),
+        TEST(feature_that_was_dropped_conflicts),
+        TEST(two_changes_of_the_protocol_conflict),
+        TEST(moved_marks_of_identity_columns_pass_unless_we_change_metadata),
+        TEST(change_of_metadata_that_read_the_table_sees_new_rows),
+        TEST(scan_that_lists_its_files_does_not_mind_others_going),
+        TEST(backfill_leaves_removed_files_to_the_rebase),
+        TEST(hint_names_the_partition_where_there_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

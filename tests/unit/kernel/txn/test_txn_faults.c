@@ -1,5 +1,4 @@
 /* Every call of the store fails in turn, before or after it did its work: the table stands before or after each commit. */
-#include "kernel/txn/txn_write.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,7 +104,8 @@ static silt_status append(silt_table *table, const char *path, silt_commit_resul
     if (status != SILT_OK) {
         return status;
     }
-    sl_txn_set_limits(txn, 5, 1000000);
+    const silt_commit_options options = {.size = sizeof(options), .max_attempts = 5, .resolve_us = 1000000};
+    assert_int_equal(silt_txn_set_commit_options(txn, &options, NULL), SILT_OK);
     assert_int_equal(silt_txn_add_file(txn, &file, NULL), SILT_OK);
     status = silt_txn_commit(txn, NULL, result, NULL);
     silt_txn_free(txn);

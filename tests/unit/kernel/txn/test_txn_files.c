@@ -130,6 +130,74 @@ static void append_only_table_loses_no_rows(void **state)
     silt_txn_free(txn);
 }
 
+static silt_status add_with(silt_txn *txn, const char *path, bool fresh, bool outside, silt_error *err)
+{
+    const silt_add_file file = {.size = sizeof(file),
+                                .path = path,
+                                .size_bytes = 10,
+                                .modified_ms = 1,
+                                .stats = "{\"numRecords\":2}",
+                                .data_change = true,
+                                .checks_held = true,
+                                .fresh_name = fresh,
+                                .outside = outside};
+    return silt_txn_add_file(txn, &file, err);
+}
+
+static void live_file_cannot_be_added_again(void **state)
+{
+    struct txn_fixture *f = *state;
+    txn_create(f, TXN_SCHEMA, NULL, NULL);
+    txn_append(f, "a b", NULL);
+    silt_txn *txn = txn_begin(f);
+    assert_int_equal(add_with(txn, "new", false, false, &f->err), SILT_OK);
+    assert_int_equal(add_with(txn, "new", false, false, &f->err), SILT_EINVALID);
+    assert_int_equal(add_with(txn, "a b", false, false, &f->err), SILT_OK);
+    assert_int_equal(txn_end(f, txn), SILT_EINVALID);
+    assert_string_equal(f->err.code_name, "DELTA_DUPLICATE_ACTIONS_FOUND");
+    assert_non_null(strstr(f->err.message, "a b"));
+    assert_int_equal(txn_count_files(f), 1);
+    txn = txn_begin(f);
+    assert_int_equal(add_with(txn, TXN_ROOT "/a b", false, true, &f->err), SILT_OK); /* by its full name */
+    assert_int_equal(txn_end(f, txn), SILT_EINVALID);
+}
+
+static void live_file_may_be_told_of_anew(void **state)
+{
+    struct txn_fixture *f = *state;
+    const silt_property tracked = {"delta.enableRowTracking", "true"};
+    txn_create(f, TXN_SCHEMA, NULL, &tracked);
+    txn_append(f, "other", NULL);
+    txn_append(f, "a", NULL);
+    silt_txn *txn = txn_begin(f);
+    const silt_add_file file = {.size = sizeof(file),
+                                .path = "a",
+                                .size_bytes = 10,
+                                .modified_ms = 1,
+                                .stats = "{\"numRecords\":2,\"nullCount\":{\"id\":0}}",
+                                .checks_held = true};
+    assert_int_equal(silt_txn_add_file(txn, &file, &f->err), SILT_OK);
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+    assert_non_null(strstr(txn_log(f, 3), "nullCount"));
+    assert_non_null(strstr(f->text, "\"baseRowId\":2,\"defaultRowCommitVersion\":2"));
+    assert_non_null(strstr(f->text, "\"isBlindAppend\":false"));
+    assert_null(strstr(f->text, "rowIdHighWaterMark"));
+    assert_int_equal(txn_count_files(f), 2);
+}
+
+static void file_outside_needs_permission(void **state)
+{
+    struct txn_fixture *f = *state;
+    txn_create(f, TXN_SCHEMA, NULL, NULL);
+    silt_txn *txn = txn_begin(f);
+    assert_int_equal(add_with(txn, "memory://store/other/a b", false, false, &f->err), SILT_EINVALID);
+    assert_int_equal(add_with(txn, "/other/a b", false, false, &f->err), SILT_EINVALID);
+    assert_int_equal(add_with(txn, "relative", false, true, &f->err), SILT_EINVALID);
+    assert_int_equal(add_with(txn, "memory://store/other/c d", false, true, &f->err), SILT_OK);
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+    assert_non_null(strstr(txn_log(f, 1), "\"path\":\"memory://store/other/c%20d\""));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, txn_setup, txn_teardown)
 
 int main(void)
@@ -143,6 +211,9 @@ int main(void)
         TEST(removed_file_repeats_what_was_known_of_it),
         TEST(overwrite_removes_all_and_adds),
         TEST(append_only_table_loses_no_rows),
+        TEST(live_file_cannot_be_added_again),
+        TEST(live_file_may_be_told_of_anew),
+        TEST(file_outside_needs_permission),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

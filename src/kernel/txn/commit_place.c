@@ -1,0 +1,66 @@
+/*
+ * Giving away versions; see commit_place.h. Called by the commit loop, on the caller's thread.
+ * PROTOCOL.md "Creation of New Log Entries".
+ */
+#include "kernel/txn/commit_place.h"
+
+#include "base/error.h"
+#include "kernel/log/commit.h"
+
+/* Of the published file of a version. */
+static silt_status commit_path(const struct sl_commit_place *place, int64_t version, struct sl_arena *scratch,
+                               const char **out, silt_error *err)
+{
+    sl_arena_init(scratch, place->env);
+    *out = sl_log_commit_path(scratch, place->root, version).ptr;
+    return *out != NULL ? SILT_OK : sl_fail_nomem(err);
+}
+
+silt_status sl_place_put(const struct sl_commit_place *place, const silt_call *call, int64_t version,
+                         struct sl_str bytes, silt_put_outcome *outcome, silt_error *err)
+{
+    struct sl_arena scratch;
+    const char *path = NULL;
+    *outcome = SILT_PUT_AMBIGUOUS;
+    silt_status status = commit_path(place, version, &scratch, &path, err);
+    if (status == SILT_OK) {
+        status = silt_storage_put_if_absent(place->storage, call, path, bytes.ptr, bytes.len, outcome, err);
+    }
+    sl_arena_release(&scratch);
+    return status;
+}
+
+silt_status sl_place_read(const struct sl_commit_place *place, const silt_call *call, int64_t version, void **data,
+                          size_t *len, silt_error *err)
+{
+    struct sl_arena scratch;
+    const char *path = NULL;
+    *data = NULL;
+    *len = 0;
+    silt_status status = commit_path(place, version, &scratch, &path, err);
+    if (status == SILT_OK) {
+        status = silt_storage_read(place->storage, call, path, data, len, err);
+    }
+    sl_arena_release(&scratch);
+    return status;
+}
+
+void sl_place_free(const struct sl_commit_place *place, void *data, size_t len)
+{
+    silt_storage_free(place->storage, data, len);
+}
+
+silt_status sl_place_time(const struct sl_commit_place *place, const silt_call *call, int64_t version, int64_t *time_ms,
+                          silt_error *err)
+{
+    struct sl_arena scratch;
+    const char *path = NULL;
+    int64_t size_bytes = 0;
+    *time_ms = 0;
+    silt_status status = commit_path(place, version, &scratch, &path, err);
+    if (status == SILT_OK) {
+        status = silt_storage_stat(place->storage, call, path, &size_bytes, time_ms, err);
+    }
+    sl_arena_release(&scratch);
+    return status;
+}

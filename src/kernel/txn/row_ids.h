@@ -1,0 +1,22 @@
+/*
+ * Row ids and row commit versions of the files that a commit adds (PROTOCOL.md "Row Tracking"). Pure.
+ */
+#ifndef SL_KERNEL_TXN_ROW_IDS_H
+#define SL_KERNEL_TXN_ROW_IDS_H
+
+#include "kernel/txn/rebase.h"
+
+/* Does the commit have to give ids: is row tracking supported and not suspended? */
+bool sl_row_ids_wanted(const struct sl_rebase *rebase);
+
+/*
+ * Gives an add of the rebase its ids where it has none; *high_water is the highest id given so far and moves on. SILT_ECONSTRAINT when the
+ * number of its rows is not known.
+ */
+silt_status sl_row_ids_give(const struct sl_rebase *rebase, size_t index, int64_t *high_water, struct sl_add *add,
+                            silt_error *err);
+
+/* Appends the domainMetadata action that records a high-water mark. */
+silt_status sl_row_ids_write_mark(struct sl_buf *out, int64_t high_water, silt_error *err);
+
+#endif
