@@ -7,10 +7,10 @@
  *   sim_world.c    chance, memory, time, the scheduler, the environment that silt sees
  *   sim_fiber.c    actors' stacks
  *   sim_store.c    the store, its faults, and the archive of all commits that ever landed
- *   sim_parquet.c  a Parquet handler for checkpoints
+ *   sim_parquet.c  a Parquet handler; sim_rows.c: data files through it
  *   sim_actor.c    what actors are made of; sim_read.c, sim_write.c, sim_upkeep.c: what they do
  *   sim_json.c, sim_log.c   the checker's own reading of the log, nothing of silt in it
- *   sim_check.c, sim_serial.c   the rules that a history must keep
+ *   sim_check.c, sim_serial.c, sim_crc.c, sim_checkpoint.c   the rules that a history must keep
  *   sim_bugs.c     faults planted on purpose, to see that they are found
  *   sim_main.c     the program
  */
@@ -88,6 +88,8 @@ struct sim_file {
     int32_t part;
     struct sim_row *rows;
     size_t n_rows;
+    int64_t base_row_id; /* by the log */
+    int64_t row_version;
     char path[64]; /* relative to the table */
 };
 
@@ -121,7 +123,9 @@ enum sim_op {
     SIM_RESTAT,     /* adds a live file again */
     SIM_COUNT_UP,   /* adds one to a property */
     SIM_ADD_COLUMN, /* adds one to the number of columns */
-    SIM_LAST_WRITE = SIM_ADD_COLUMN,
+    SIM_SET_DOMAIN, /* adds one to a metadata domain */
+    SIM_ENABLE_ICT, /* in-commit timestamps from here on */
+    SIM_LAST_WRITE = SIM_ENABLE_ICT,
     SIM_READ,
     SIM_TRAVEL,
     SIM_HISTORY,
@@ -150,8 +154,9 @@ struct sim_txn {
     size_t n_rows;
     int app; /* -1: none */
     int64_t app_version;
-    int64_t counter; /* property and number of columns that it saw */
+    int64_t counter; /* property, number of columns and domain that it saw */
     int64_t columns;
+    int64_t domain;
     enum sim_outcome outcome;
     int64_t version; /* told to the writer */
     int64_t landed;  /* found in the log by the checker, -1: not */
@@ -166,6 +171,8 @@ struct sim_view {
     int64_t apps[SIM_APPS];
     int64_t counter;
     int64_t columns;
+    int64_t domain;
+    int64_t timestamp_ms;
 };
 
 /* ---- the store ---- */
@@ -205,6 +212,15 @@ extern const silt_parquet_handler_vtable sim_parquet; /* likewise */
 silt_status sim_parquet_store(struct sim_actor *actor, silt_storage *storage, const char *path,
                               struct ArrowArrayStream *rows, int64_t *size_bytes, silt_error *err);
 
+/* Appends the paths (const char *) of a checkpoint's actions of one kind. False: it is no file of the handler's. */
+bool sim_parquet_paths(struct sim_world *world, const struct sim_object *object, const char *action,
+                       struct sim_list *paths);
+/* Rows as a stream, in the history's memory. */
+void sim_rows_stream(struct sim_world *world, const struct sim_row *rows, size_t n, struct ArrowArrayStream *out);
+/* The Parquet handler's writing of data files. */
+silt_status sim_rows_write(struct sim_actor *actor, const silt_parquet_write *request, struct ArrowArrayStream *stream,
+                           silt_error *err);
+
 /* ---- actors ---- */
 
 struct sim_block;
@@ -232,6 +248,7 @@ struct sim_actor {
     silt_table *table;
     silt_snapshot *snapshot;
     int64_t seen_version;
+    int32_t writing; /* index of the transaction that it writes files for */
 };
 
 /* What differs from history to history. Shares are of 1,000,000. */
@@ -246,6 +263,8 @@ struct sim_knobs {
     bool partitioned;
     bool serializable;
     bool race_to_create;
+    bool timestamps; /* in-commit ones from the start */
+    bool row_ids;
     bool expires; /* the log is cleaned up: naps are long, and versions are kept for a day only */
     int checkpoint_interval;
     int restarts;
@@ -275,6 +294,9 @@ struct sim_world {
     uint64_t n_crashes;
     uint64_t n_conflicts;
     uint64_t n_unknown;
+    uint64_t n_crcs;
+    uint64_t n_cut; /* checksums that the store cut */
+    uint64_t n_checkpoints;
 };
 
 /* Notes that a rule is broken; the first one counts. The history then stops. */
@@ -299,14 +321,23 @@ void sim_actor_close(struct sim_actor *actor);
 /* Judges a failure that an actor met: false, after noting it as a broken rule, if nothing explains it. */
 bool sim_actor_excuse(struct sim_actor *actor, const char *what, silt_status status, const silt_error *err);
 bool sim_actor_refresh(struct sim_actor *actor);
-/* Live files of a snapshot that can hold rows of the range; index list in the history's memory. False: failed. */
-bool sim_actor_plan(struct sim_actor *actor, silt_snapshot *snapshot, const struct sim_range *range, int32_t **files,
-                    size_t *n);
+/* Live files of a snapshot that can hold rows of a range, ascending, in the history's memory. */
+struct sim_plan {
+    int32_t *files;
+    size_t n;
+    silt_scan *scan; /* a reference */
+};
+bool sim_actor_plan(struct sim_actor *actor, silt_snapshot *snapshot, const struct sim_range *range,
+                    struct sim_plan *plan); /* false: failed, nothing is to be freed */
 int64_t sim_snapshot_counter(const silt_snapshot *snapshot);
+int64_t sim_snapshot_domain(const silt_snapshot *snapshot);
 const char *sim_app_name(int app);
 
 /* Sometimes a call that ends early, else NULL. Valid until the next one. */
 const silt_call *sim_actor_call(struct sim_actor *actor);
+
+/* A data file with these rows, of the transaction that the actor is writing; valid until the next one is made. */
+struct sim_file *sim_file_new(struct sim_actor *actor, const struct sim_row *rows, size_t n);
 
 void sim_do_read(struct sim_actor *actor);
 void sim_do_travel(struct sim_actor *actor);
@@ -326,9 +357,12 @@ struct sim_state {
     uint8_t *live; /* one for each file */
     int64_t counter;
     int64_t columns;
+    int64_t domain;
     int64_t apps[SIM_APPS];
-    int32_t txn;         /* that made it */
-    bool changes_schema; /* the commit has metaData or protocol */
+    int32_t txn;          /* that made it */
+    bool timestamps;      /* in-commit ones are enabled */
+    int64_t timestamp_ms; /* the newest one, -1: none */
+    int64_t row_mark;     /* highest row id that was given, -1: none */
 };
 
 /* The state of every version; NULL after noting a broken rule. */
@@ -336,6 +370,12 @@ struct sim_state *sim_log_replay(struct sim_world *world);
 void sim_check(struct sim_world *world);
 /* Every transaction's result against what it would have done at its place in the order. */
 void sim_check_serial(struct sim_world *world, const struct sim_state *states);
+
+/* Version checksums that are there in the end. */
+void sim_check_crcs(struct sim_world *world, const struct sim_state *states);
+
+/* Checkpoints that are there in the end. */
+void sim_check_checkpoints(struct sim_world *world, const struct sim_state *states);
 
 /* A value of JSON: objects and arrays hold their members in a chain. */
 enum sim_json_kind {

@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const op_names[] = {"CREATE", "INSERT",    "STREAM",  "INSERT-SELECT", "UPDATE",      "UPSERT",
-                                       "DELETE", "OVERWRITE", "COMPACT", "RESTAT",        "COUNT-UP",    "ADD-COLUMN",
-                                       "READ",   "TRAVEL",    "HISTORY", "CLEAN-LOG",     "COMPACT-LOG", "NAP"};
+static const char *const op_names[] = {"CREATE",   "INSERT",     "STREAM",     "INSERT-SELECT", "UPDATE",
+                                       "UPSERT",   "DELETE",     "OVERWRITE",  "COMPACT",       "RESTAT",
+                                       "COUNT-UP", "ADD-COLUMN", "SET-DOMAIN", "ENABLE-ICT",    "READ",
+                                       "TRAVEL",   "HISTORY",    "CLEAN-LOG",  "COMPACT-LOG",   "NAP"};
 
 const char *sim_op_name(enum sim_op op)
 {
@@ -130,6 +131,12 @@ int64_t sim_snapshot_counter(const silt_snapshot *snapshot)
     return text != NULL ? strtoll(text, NULL, 10) : 0;
 }
 
+int64_t sim_snapshot_domain(const silt_snapshot *snapshot)
+{
+    const char *text = silt_snapshot_domain(snapshot, "sim.domain");
+    return text != NULL ? strtoll(text, NULL, 10) : 0;
+}
+
 bool sim_actor_refresh(struct sim_actor *actor)
 {
     struct sim_world *world = actor->world;
@@ -186,29 +193,29 @@ static int32_t file_index(const char *path)
     return name != NULL ? (int32_t)strtol(name + 2, NULL, 10) : -1;
 }
 
-static bool take_plan(struct sim_actor *actor, const silt_scan *scan, int32_t **files, size_t *n)
+static bool take_plan(struct sim_actor *actor, const silt_scan *scan, struct sim_plan *out)
 {
     const silt_scan_plan *plan = silt_scan_get_plan(scan);
-    *n = plan->n_files;
-    *files = sim_keep(actor->world, (plan->n_files + 1) * sizeof(int32_t));
+    out->n = plan->n_files;
+    out->files = sim_keep(actor->world, (plan->n_files + 1) * sizeof(int32_t));
     for (size_t i = 0; i < plan->n_files; i++) {
-        (*files)[i] = file_index(plan->files[i].path);
-        if ((*files)[i] < 0 || (size_t)(*files)[i] >= actor->world->files.n) {
+        out->files[i] = file_index(plan->files[i].path);
+        if (out->files[i] < 0 || (size_t)out->files[i] >= actor->world->files.n) {
             sim_break(actor->world, "a plan has the file %s, which nobody wrote", plan->files[i].path);
             return false;
         }
     }
-    qsort(*files, *n, sizeof(int32_t), compare_numbers);
+    qsort(out->files, out->n, sizeof(int32_t), compare_numbers);
     return true;
 }
 
-bool sim_actor_plan(struct sim_actor *actor, silt_snapshot *snapshot, const struct sim_range *range, int32_t **files,
-                    size_t *n)
+bool sim_actor_plan(struct sim_actor *actor, silt_snapshot *snapshot, const struct sim_range *range,
+                    struct sim_plan *plan)
 {
     silt_error err = SILT_ERROR_INIT;
     silt_scan_builder *builder = NULL;
-    silt_scan *scan = NULL;
     silt_expr *filter = NULL;
+    *plan = (struct sim_plan){0};
     silt_status status = parse_range(actor, range, &filter, &err);
     if (status == SILT_OK) {
         status = silt_scan_builder_new(snapshot, &builder, &err);
@@ -217,14 +224,18 @@ bool sim_actor_plan(struct sim_actor *actor, silt_snapshot *snapshot, const stru
         status = silt_scan_builder_filter(builder, filter, &err);
     }
     if (status == SILT_OK) {
-        status = silt_scan_builder_build(builder, sim_actor_call(actor), &scan, &err);
+        status = silt_scan_builder_build(builder, sim_actor_call(actor), &plan->scan, &err);
     }
-    bool good = status == SILT_OK && take_plan(actor, scan, files, n);
-    silt_scan_unref(scan);
     silt_scan_builder_free(builder);
     silt_expr_unref(filter);
     if (status != SILT_OK) {
         (void)sim_actor_excuse(actor, "planning", status, &err);
+        return false;
+    }
+    const bool good = take_plan(actor, plan->scan, plan);
+    if (!good) {
+        silt_scan_unref(plan->scan);
+        plan->scan = NULL;
     }
     return good;
 }

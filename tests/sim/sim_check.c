@@ -61,10 +61,15 @@ static void check_view(struct sim_world *world, const struct sim_state *states, 
     if (next != view->n_files) {
         sim_break(world, "a%d saw a file twice in version %lld", view->actor, (long long)view->version);
     }
-    if (view->counter != state->counter || view->columns != state->columns) {
-        sim_break(world, "a%d saw counter %lld and %lld columns in version %lld, which has %lld and %lld", view->actor,
-                  (long long)view->counter, (long long)view->columns, (long long)view->version,
-                  (long long)state->counter, (long long)state->columns);
+    if (view->counter != state->counter || view->columns != state->columns || view->domain != state->domain) {
+        sim_break(world, "a%d saw counter %lld, %lld columns, domain %lld in version %lld, which has %lld, %lld, %lld",
+                  view->actor, (long long)view->counter, (long long)view->columns, (long long)view->domain,
+                  (long long)view->version, (long long)state->counter, (long long)state->columns,
+                  (long long)state->domain);
+    }
+    if (state->timestamps && view->timestamp_ms != state->timestamp_ms) {
+        sim_break(world, "a%d saw the time %lld of version %lld, which is %lld", view->actor,
+                  (long long)view->timestamp_ms, (long long)view->version, (long long)state->timestamp_ms);
     }
     for (int app = 0; app < SIM_APPS; app++) {
         if (view->apps[app] != state->apps[app]) {
@@ -122,6 +127,8 @@ void sim_check(struct sim_world *world)
     for (size_t i = 0; i < world->views.n; i++) {
         check_view(world, states, SIM_AT(&world->views, struct sim_view, i));
     }
+    sim_check_crcs(world, states);
+    sim_check_checkpoints(world, states);
     if (n > 0) {
         check_data(world, &states[n - 1]);
     }

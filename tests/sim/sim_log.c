@@ -14,7 +14,16 @@ struct replay {
     struct sim_state *state;
     const uint8_t *before; /* live files of the version before */
     struct sim_txn *txn;
+    int64_t row_mark; /* of the version before */
+    bool marked;      /* the commit says how far row ids were given */
 };
+
+/* -1 if absent. */
+static int64_t number_of(const struct sim_json *object, const char *key)
+{
+    const char *text = sim_json_text(object, key);
+    return text[0] != '\0' ? strtoll(text, NULL, 10) : -1;
+}
 
 /* The file that a path of the log names; -1 after noting that there is none. */
 static int32_t find_file(struct replay *replay, const struct sim_json *action)
@@ -44,6 +53,53 @@ static void take_remove(struct replay *replay, const struct sim_json *action)
     replay->state->live[index] = 0;
 }
 
+/* PROTOCOL.md "Row Tracking": fresh ids for every row and the version as that of the rows; a file that is added again keeps both. */
+static void take_row_ids(struct replay *replay, struct sim_file *file, const struct sim_json *action)
+{
+    struct sim_state *state = replay->state;
+    const int64_t base = number_of(action, "baseRowId");
+    const int64_t version = number_of(action, "defaultRowCommitVersion");
+    if (replay->txn->op == SIM_RESTAT) {
+        if (base != file->base_row_id || version != file->row_version) {
+            sim_break(replay->world, "version %lld changes the row ids of %s from %lld to %lld",
+                      (long long)replay->version, file->path, (long long)file->base_row_id, (long long)base);
+        }
+        return;
+    }
+    if (base <= state->row_mark) {
+        sim_break(replay->world, "version %lld gives the row id %lld again, %lld was given", (long long)replay->version,
+                  (long long)base, (long long)state->row_mark);
+    }
+    if (version != replay->version) {
+        sim_break(replay->world, "version %lld says that its rows are of version %lld", (long long)replay->version,
+                  (long long)version);
+    }
+    file->base_row_id = base;
+    file->row_version = version;
+    state->row_mark = base + (int64_t)file->n_rows - 1;
+}
+
+static void take_domain(struct replay *replay, const struct sim_json *action)
+{
+    struct sim_world *world = replay->world;
+    const char *name = sim_json_text(action, "domain");
+    const char *text = sim_json_text(action, "configuration");
+    if (strcmp(name, "sim.domain") == 0) {
+        replay->state->domain = strtoll(text, NULL, 10);
+        return;
+    }
+    if (strcmp(name, "delta.rowTracking") != 0) {
+        sim_break(world, "version %lld has the domain %s", (long long)replay->version, name);
+        return;
+    }
+    replay->marked = true;
+    const int64_t mark = number_of(sim_json_parse(world, text, strlen(text)), "rowIdHighWaterMark");
+    if (mark != replay->state->row_mark) {
+        sim_break(world, "version %lld says that row ids were given up to %lld, and they were up to %lld",
+                  (long long)replay->version, (long long)mark, (long long)replay->state->row_mark);
+    }
+}
+
 static void take_add(struct replay *replay, const struct sim_json *action)
 {
     struct sim_world *world = replay->world;
@@ -51,7 +107,7 @@ static void take_add(struct replay *replay, const struct sim_json *action)
     if (index < 0) {
         return;
     }
-    const struct sim_file *file = SIM_AT(&world->files, struct sim_file, index);
+    struct sim_file *file = SIM_AT(&world->files, struct sim_file, index);
     const bool own = SIM_AT(&world->txns, struct sim_txn, file->txn) == replay->txn;
     const bool again = replay->txn->op == SIM_RESTAT;
     if (own == again || (replay->before[index] != 0) != again) {
@@ -62,6 +118,9 @@ static void take_add(struct replay *replay, const struct sim_json *action)
                           : "another's");
     }
     replay->state->live[index] = 1;
+    if (world->knobs.row_ids) {
+        take_row_ids(replay, file, action);
+    }
 }
 
 static void take_app(struct replay *replay, const struct sim_json *action)
@@ -86,7 +145,15 @@ static void take_metadata(struct replay *replay, const struct sim_json *action)
     const char *schema = sim_json_text(action, "schemaString");
     const struct sim_json *type = sim_json_parse(world, schema, strlen(schema));
     const struct sim_json *fields = sim_json_get(type, "fields");
-    replay->state->changes_schema = true;
+    const struct sim_json *properties = sim_json_get(action, "configuration");
+    const bool timestamps = strcmp(sim_json_text(properties, "delta.enableInCommitTimestamps"), "true") == 0;
+    if (timestamps && !replay->state->timestamps && replay->version > 0 &&
+        number_of(properties, "delta.inCommitTimestampEnablementVersion") != replay->version) {
+        sim_break(world, "version %lld enables in-commit timestamps, and says that version %lld does",
+                  (long long)replay->version,
+                  (long long)number_of(properties, "delta.inCommitTimestampEnablementVersion"));
+    }
+    replay->state->timestamps = timestamps;
     replay->state->columns = 0;
     for (const struct sim_json *field = fields != NULL ? fields->first : NULL; field != NULL; field = field->next) {
         replay->state->columns++;
@@ -146,7 +213,9 @@ static void take_action(struct replay *replay, const struct sim_json *action)
     } else if (strcmp(action->key, "metaData") == 0) {
         take_metadata(replay, action);
     } else if (strcmp(action->key, "protocol") == 0) {
-        replay->state->changes_schema = true;
+        /* what it asks for is seen in what follows */
+    } else if (strcmp(action->key, "domainMetadata") == 0) {
+        take_domain(replay, action);
     } else if (strcmp(action->key, "commitInfo") != 0) {
         sim_break(replay->world, "version %lld has the action %s, which the checker does not know",
                   (long long)replay->version, action->key);
@@ -179,6 +248,22 @@ static struct sim_json *read_lines(struct sim_world *world, int64_t version)
     return first;
 }
 
+/* PROTOCOL.md "In-Commit Timestamps": commitInfo comes first, and times ascend from version to version. */
+static void check_timestamp(struct replay *replay, const struct sim_json *first, const struct sim_json *info)
+{
+    struct sim_state *state = replay->state;
+    if (!state->timestamps) {
+        return;
+    }
+    const int64_t timestamp_ms = number_of(info, "inCommitTimestamp");
+    if (info != first || timestamp_ms <= state->timestamp_ms) {
+        sim_break(replay->world, "version %lld has the in-commit timestamp %lld%s, after %lld",
+                  (long long)replay->version, (long long)timestamp_ms, info != first ? " at a wrong place" : "",
+                  (long long)state->timestamp_ms);
+    }
+    state->timestamp_ms = timestamp_ms;
+}
+
 static bool replay_commit(struct replay *replay)
 {
     struct sim_world *world = replay->world;
@@ -200,9 +285,18 @@ static bool replay_commit(struct replay *replay)
         }
     }
     for (const struct sim_json *line = lines; line != NULL; line = line->next) {
-        if (strcmp(line->key, "remove") != 0) {
+        if (strcmp(line->key, "remove") != 0 && strcmp(line->key, "domainMetadata") != 0) {
             take_action(replay, line);
         }
+    }
+    for (const struct sim_json *line = lines; line != NULL; line = line->next) {
+        if (strcmp(line->key, "domainMetadata") == 0) {
+            take_action(replay, line);
+        }
+    }
+    check_timestamp(replay, lines, info);
+    if (replay->state->row_mark != replay->row_mark && !replay->marked) {
+        sim_break(world, "version %lld gives row ids and does not say so", (long long)replay->version);
     }
     return !world->stopping;
 }
@@ -220,11 +314,12 @@ struct sim_state *sim_log_replay(struct sim_world *world)
         } else {
             state->apps[0] = -1;
             state->apps[1] = -1;
+            state->timestamp_ms = -1;
+            state->row_mark = -1;
         }
-        state->changes_schema = false;
         state->live = sim_keep(world, world->files.n + 1);
         memcpy(state->live, before, world->files.n);
-        struct replay replay = {world, version, state, before, NULL};
+        struct replay replay = {world, version, state, before, NULL, state->row_mark, false};
         if (!replay_commit(&replay)) {
             return NULL;
         }

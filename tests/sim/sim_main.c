@@ -45,6 +45,8 @@ struct totals {
     uint64_t unknown;
     uint64_t crashes;
     uint64_t views;
+    uint64_t crcs;
+    uint64_t checkpoints;
     uint64_t steps;
 };
 
@@ -56,17 +58,20 @@ static void add_up(struct totals *totals, const struct sim_world *world)
     totals->unknown += world->n_unknown;
     totals->crashes += world->n_crashes;
     totals->views += world->views.n;
+    totals->crcs += world->n_crcs;
+    totals->checkpoints += world->n_checkpoints;
     totals->steps += world->steps;
 }
 
 static void print_totals(const struct options *options, const struct totals *totals)
 {
     (void)printf("%llu histories: %llu commits of %llu transactions, %llu conflicts, %llu unknown, %llu crashes, "
-                 "%llu reads, %llu steps, %.1f s of CPU\n",
+                 "%llu reads, %llu checksums, %llu checkpoints, %llu steps, %.1f s of CPU\n",
                  (unsigned long long)options->histories, (unsigned long long)totals->commits,
                  (unsigned long long)totals->transactions, (unsigned long long)totals->conflicts,
                  (unsigned long long)totals->unknown, (unsigned long long)totals->crashes,
-                 (unsigned long long)totals->views, (unsigned long long)totals->steps, cpu_seconds());
+                 (unsigned long long)totals->views, (unsigned long long)totals->crcs,
+                 (unsigned long long)totals->checkpoints, (unsigned long long)totals->steps, cpu_seconds());
 }
 
 static bool run_many(struct sim_world *world, const struct options *options)
@@ -84,10 +89,23 @@ static bool run_many(struct sim_world *world, const struct options *options)
     return broken == 0;
 }
 
+/* The log as it landed, deleted commits too. */
+static void print_log(const struct sim_world *world)
+{
+    for (int64_t version = 0; version < world->store.n_commits; version++) {
+        const struct sim_commit *commit = &world->store.commits[version];
+        (void)printf("---- version %lld, by a%d\n%.*s", (long long)version, commit->actor, (int)commit->len,
+                     commit->data);
+    }
+}
+
 static bool run_one(struct sim_world *world, const struct options *options)
 {
     world->trace = options->trace ? stdout : NULL;
     const bool good = sim_run(world, options->from);
+    if (options->trace) {
+        print_log(world);
+    }
     if (good) {
         (void)printf("seed %llu: %lld versions, nothing broken, digest %016llx\n", (unsigned long long)options->from,
                      (long long)world->store.n_commits, (unsigned long long)world->digest);

@@ -3,7 +3,7 @@
  * that it came as, and the file in the store says only where that is; reading projects the copy onto what is asked for. So it obeys the
  * contract of the handler, and all that can go wrong with a file of the store can go wrong with it.
  *
- * Data files need no reading: the checker knows their rows.
+ * Data files need no reading: the checker knows their rows; sim_rows.c writes them.
  */
 #include "sim.h"
 
@@ -452,14 +452,48 @@ static silt_status read_parquet(void *impl, const silt_call *call, const silt_pa
     return status;
 }
 
+/* ---- for the checker ---- */
+
+static const struct frozen *child_of(const struct frozen *frozen, const char *name)
+{
+    for (int64_t i = 0; i < frozen->n_children; i++) {
+        if (strcmp(frozen->children[i].name, name) == 0) {
+            return &frozen->children[i];
+        }
+    }
+    return NULL;
+}
+
+bool sim_parquet_paths(struct sim_world *world, const struct sim_object *object, const char *action,
+                       struct sim_list *paths)
+{
+    const size_t mark = strlen(MARK);
+    const size_t place = object->len > mark ? (size_t)strtoull(object->data + mark, NULL, 10) : 0;
+    if (object->len <= mark || memcmp(object->data, MARK, mark) != 0 || place >= world->frozen.n) {
+        return false;
+    }
+    const struct frozen_file *file = SIM_AT(&world->frozen, struct frozen_file, place);
+    for (size_t i = 0; i < file->n; i++) {
+        const struct frozen *column = child_of(&file->batches[i], action);
+        const struct frozen *path = column != NULL ? child_of(column, "path") : NULL;
+        for (int64_t row = 0; path != NULL && row < path->length; row++) {
+            if (!column->valid[row] || !path->valid[row]) {
+                continue;
+            }
+            const size_t len = (size_t)(path->offsets[row + 1] - path->offsets[row]);
+            char *text = sim_keep(world, len + 1);
+            memcpy(text, path->bytes + path->offsets[row], len);
+            *(const char **)sim_list_push(world, paths, sizeof(char *)) = text;
+        }
+    }
+    return true;
+}
+
 static silt_status write_parquet(void *impl, const silt_call *call, const silt_parquet_write *request,
                                  struct ArrowArrayStream *rows, silt_error *err)
 {
-    (void)impl;
-    (void)call;
-    (void)request;
-    rows->release(rows);
-    return refuse(err, SILT_EUNSUPPORTED, "actors write their data files themselves", "");
+    (void)call; /* an answer comes at once */
+    return sim_rows_write(impl, request, rows, err);
 }
 
 static void close_parquet(void *impl)

@@ -10,9 +10,13 @@ bool sim_view_take(struct sim_actor *actor, silt_snapshot *snapshot)
     struct sim_world *world = actor->world;
     const struct sim_range all = {.kind = SIM_RANGE_ALL};
     struct sim_view view = {.actor = actor->index, .version = silt_snapshot_version(snapshot)};
-    if (!sim_actor_plan(actor, snapshot, &all, &view.files, &view.n_files)) {
+    struct sim_plan plan;
+    if (!sim_actor_plan(actor, snapshot, &all, &plan)) {
         return false;
     }
+    silt_scan_unref(plan.scan);
+    view.files = plan.files;
+    view.n_files = plan.n;
     int64_t n_files = 0;
     int64_t bytes = 0;
     silt_error err = SILT_ERROR_INIT;
@@ -30,6 +34,8 @@ bool sim_view_take(struct sim_actor *actor, silt_snapshot *snapshot)
         view.apps[app] = silt_snapshot_app_version(snapshot, sim_app_name(app));
     }
     view.counter = sim_snapshot_counter(snapshot);
+    view.domain = sim_snapshot_domain(snapshot);
+    view.timestamp_ms = silt_snapshot_timestamp_ms(snapshot);
     view.columns = (int64_t)silt_schema_field_count(silt_snapshot_schema(snapshot));
     *(struct sim_view *)sim_list_push(world, &world->views, sizeof(view)) = view;
     return true;

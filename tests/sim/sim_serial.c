@@ -229,9 +229,12 @@ static void check_metadata(const struct serial *serial, const struct sim_txn *tx
             (long long)before->counter, (long long)before->columns);
     }
     if (after->counter != before->counter + (txn->op == SIM_COUNT_UP ? 1 : 0) ||
-        after->columns != before->columns + (txn->op == SIM_ADD_COLUMN ? 1 : 0)) {
-        sim_break(world, "version %lld (%s) leaves counter %lld and %lld columns", (long long)txn->landed,
-                  sim_op_name(txn->op), (long long)after->counter, (long long)after->columns);
+        after->columns != before->columns + (txn->op == SIM_ADD_COLUMN ? 1 : 0) ||
+        after->domain != before->domain + (txn->op == SIM_SET_DOMAIN ? 1 : 0)) {
+        sim_break(world, "version %lld (%s) leaves counter %lld, %lld columns, domain %lld after %lld, %lld, %lld",
+                  (long long)txn->landed, sim_op_name(txn->op), (long long)after->counter, (long long)after->columns,
+                  (long long)after->domain, (long long)before->counter, (long long)before->columns,
+                  (long long)before->domain);
     }
 }
 

@@ -308,6 +308,17 @@ static silt_status put_if_absent(void *impl, const silt_call *call, const char *
     return status;
 }
 
+/* A file that need not be durable: a failure of the machine may leave any part of it. */
+static silt_status put_hint(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                            silt_put_outcome *outcome, silt_error *err)
+{
+    struct sim_world *world = ((struct sim_actor *)impl)->world;
+    const bool cut = data_len > 0 && sim_chance(world, world->knobs.fault / 2);
+    world->n_cut += cut ? 1 : 0;
+    return put_if_absent(impl, call, path, data, cut ? (size_t)sim_below(world, (int64_t)data_len) : data_len, outcome,
+                         err);
+}
+
 static silt_status change(struct sim_actor *actor, enum request_kind kind, const char *path, const void *data,
                           size_t len, silt_error *err)
 {
@@ -484,4 +495,5 @@ const silt_storage_vtable sim_storage = {
     .put = put,
     .stat = stat_object,
     .remove = remove_object,
+    .put_hint = put_hint,
 };

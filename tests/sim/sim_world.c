@@ -378,6 +378,8 @@ static void turn_knobs(struct sim_world *world)
     knobs->serializable = sim_chance(world, 400000);
     knobs->expires = sim_chance(world, 300000);
     knobs->checkpoint_interval = 2 + (int)sim_below(world, knobs->expires ? 3 : 12);
+    knobs->timestamps = sim_chance(world, 300000);
+    knobs->row_ids = sim_chance(world, 300000);
     knobs->race_to_create = sim_chance(world, 200000);
     knobs->restarts = (int)sim_below(world, 6);
 }
@@ -393,6 +395,9 @@ static void choose_work(struct sim_world *world, struct sim_actor *actor)
     /* Whoever changes metadata stops all others: not often. */
     actor->weights[SIM_COUNT_UP] /= 4;
     actor->weights[SIM_ADD_COLUMN] /= 5;
+    actor->weights[SIM_ENABLE_ICT] /= 7;
+    actor->weights[SIM_SET_DOMAIN] /= 2;
+    actor->weights[SIM_RESTAT] /= 3;
     actor->weights[SIM_OVERWRITE] /= 3;
     actor->weights[SIM_NAP] /= world->knobs.expires ? 2 : 4;
     actor->weights[SIM_CLEAN_LOG] /= world->knobs.expires ? 2 : 8;

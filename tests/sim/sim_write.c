@@ -17,6 +17,7 @@ struct work {
     size_t index;           /* of the record */
     silt_txn *txn;
     bool good;
+    bool limited;       /* it may give up */
     int32_t staged[64]; /* files that were written for it */
     size_t n_staged;
     struct sim_row kept[MAX_ROWS]; /* rows that are written again, changed or not */
@@ -117,13 +118,12 @@ static bool add_file(struct work *work, const struct sim_file *file, bool data_c
     return call_worked(work, "adding a file", silt_txn_add_file(work->txn, &add, &err), &err);
 }
 
-/* Writes rows as one file, which the transaction adds. */
-static bool write_file(struct work *work, const struct sim_row *rows, size_t n, bool data_change)
+struct sim_file *sim_file_new(struct sim_actor *actor, const struct sim_row *rows, size_t n)
 {
-    struct sim_world *world = work->actor->world;
+    struct sim_world *world = actor->world;
     const size_t index = world->files.n;
     struct sim_file *file = sim_list_push(world, &world->files, sizeof(*file));
-    file->txn = (int32_t)work->index;
+    file->txn = actor->writing;
     file->part = rows[0].part;
     file->rows = sim_keep(world, n * sizeof(*rows));
     memcpy(file->rows, rows, n * sizeof(*rows));
@@ -133,18 +133,38 @@ static bool write_file(struct work *work, const struct sim_row *rows, size_t n, 
     } else {
         (void)snprintf(file->path, sizeof(file->path), "f-%zu.parquet", index);
     }
-    const struct sim_file copy = *file; /* the list may move while others run */
+    return file;
+}
+
+/* Writes rows as one file, which the transaction adds. */
+static bool write_file(struct work *work, const struct sim_row *rows, size_t n, bool data_change)
+{
+    struct sim_world *world = work->actor->world;
     if (work->n_staged == sizeof(work->staged) / sizeof(work->staged[0])) {
         sim_break(world, "a transaction has too many files for the simulation");
         return false;
     }
-    work->staged[work->n_staged++] = (int32_t)index;
-    return put_data(work, &copy) && add_file(work, &copy, data_change);
+    work->staged[work->n_staged++] = (int32_t)world->files.n;
+    const struct sim_file file = *sim_file_new(work->actor, rows, n); /* the list may move while others run */
+    return put_data(work, &file) && add_file(work, &file, data_change);
+}
+
+/* Through silt, which then answers for the files. */
+static bool write_stream(struct work *work, const struct sim_row *rows, size_t n)
+{
+    struct ArrowArrayStream stream;
+    silt_error err = SILT_ERROR_INIT;
+    sim_rows_stream(work->actor->world, rows, n, &stream);
+    return call_worked(work, "writing rows", silt_txn_write(work->txn, sim_actor_call(work->actor), &stream, &err),
+                       &err);
 }
 
 /* Rows to files: one for each partition. */
 static bool write_rows(struct work *work, const struct sim_row *rows, size_t n, bool data_change)
 {
+    if (n > 0 && data_change && sim_chance(work->actor->world, 400000)) {
+        return write_stream(work, rows, n);
+    }
     if (!work->actor->world->knobs.partitioned) {
         return n == 0 || write_file(work, rows, n, data_change);
     }
@@ -222,7 +242,8 @@ static struct sim_range choose_range(struct sim_world *world, enum sim_op op)
     return range;
 }
 
-static bool say_read(struct work *work, const struct sim_range *range)
+/* By the scan, which names the files too, or by the predicate. */
+static bool say_read(struct work *work, const struct sim_range *range, const silt_scan *scan)
 {
     char text[96];
     silt_error err = SILT_ERROR_INIT;
@@ -230,6 +251,10 @@ static bool say_read(struct work *work, const struct sim_range *range)
     silt_status status = SILT_OK;
     if (work->actor->world->bug == SIM_BUG_FORGET_READ) {
         return true;
+    }
+    if (sim_chance(work->actor->world, 500000)) {
+        return call_worked(work, "saying what was scanned",
+                           silt_txn_read_scan(work->txn, sim_actor_call(work->actor), scan, &err), &err);
     }
     if (range->kind == SIM_RANGE_PART) {
         (void)snprintf(text, sizeof(text), "p = '%d'", (int)range->part);
@@ -415,35 +440,60 @@ static bool reads_rows(enum sim_op op)
     return op == SIM_INSERT_SELECT || op == SIM_UPDATE || op == SIM_UPSERT || op == SIM_DELETE;
 }
 
+static bool set_domain(struct work *work)
+{
+    char text[32];
+    silt_error err = SILT_ERROR_INIT;
+    (void)snprintf(text, sizeof(text), "%lld", (long long)record_of(work)->domain + 1);
+    return call_worked(work, "setting a domain", silt_txn_set_domain(work->txn, "sim.domain", text, &err), &err);
+}
+
+static bool enable_timestamps(struct work *work)
+{
+    silt_error err = SILT_ERROR_INIT;
+    const char *now = silt_snapshot_property_get(work->actor->snapshot, "delta.enableInCommitTimestamps");
+    if (now != NULL && strcmp(now, "true") == 0) {
+        work->good = false; /* nothing to do */
+        return false;
+    }
+    return call_worked(work, "enabling timestamps",
+                       silt_txn_set_property(work->txn, "delta.enableInCommitTimestamps", "true", &err), &err);
+}
+
+static bool do_steps(struct work *work, const struct sim_plan *plan)
+{
+    switch (record_of(work)->op) {
+    case SIM_INSERT:
+    case SIM_STREAM: return insert(work, 3);
+    case SIM_INSERT_SELECT: return insert_select(work, plan->files, plan->n);
+    case SIM_UPDATE:
+    case SIM_UPSERT:
+    case SIM_DELETE: return change_rows(work, plan->files, plan->n);
+    case SIM_OVERWRITE: return overwrite(work);
+    case SIM_COMPACT: return compact(work, plan->files, plan->n);
+    case SIM_RESTAT: return restat(work, plan->files, plan->n);
+    case SIM_COUNT_UP: return count_up(work);
+    case SIM_ADD_COLUMN: return add_column(work);
+    case SIM_SET_DOMAIN: return set_domain(work);
+    case SIM_ENABLE_ICT: return enable_timestamps(work);
+    default: return work->good;
+    }
+}
+
 static bool perform(struct work *work)
 {
     const enum sim_op op = record_of(work)->op;
     const struct sim_range all = {.kind = SIM_RANGE_ALL};
     const struct sim_range range = reads_rows(op) ? record_of(work)->range : all;
-    int32_t *files = NULL;
-    size_t n = 0;
+    struct sim_plan plan = {0};
     if ((reads_rows(op) || op == SIM_COMPACT || op == SIM_RESTAT) &&
-        !sim_actor_plan(work->actor, work->actor->snapshot, &range, &files, &n)) {
+        !sim_actor_plan(work->actor, work->actor->snapshot, &range, &plan)) {
         work->good = false;
         return false;
     }
-    if (reads_rows(op) && !say_read(work, &range)) {
-        return false;
-    }
-    switch (op) {
-    case SIM_INSERT:
-    case SIM_STREAM: return insert(work, 3);
-    case SIM_INSERT_SELECT: return insert_select(work, files, n);
-    case SIM_UPDATE:
-    case SIM_UPSERT:
-    case SIM_DELETE: return change_rows(work, files, n);
-    case SIM_OVERWRITE: return overwrite(work);
-    case SIM_COMPACT: return compact(work, files, n);
-    case SIM_RESTAT: return restat(work, files, n);
-    case SIM_COUNT_UP: return count_up(work);
-    case SIM_ADD_COLUMN: return add_column(work);
-    default: return work->good;
-    }
+    const bool good = (!reads_rows(op) || say_read(work, &range, plan.scan)) && do_steps(work, &plan);
+    silt_scan_unref(plan.scan);
+    return good;
 }
 
 /* ---- committing ---- */
@@ -497,6 +547,7 @@ static void note_outcome(struct work *work, silt_status status, const silt_commi
     const bool blind = record->op == SIM_INSERT || record->op == SIM_STREAM;
     if (blind && record->outcome == SIM_CONFLICT && result->conflict != SILT_CONFLICT_METADATA_CHANGED &&
         result->conflict != SILT_CONFLICT_PROTOCOL_CHANGED &&
+        !(work->limited && result->conflict == SILT_CONFLICT_RETRIES_EXHAUSTED) &&
         (record->app < 0 || result->conflict != SILT_CONFLICT_CONCURRENT_TRANSACTION)) {
         sim_break(world, "t%zu: a blind append met the conflict %d: %s", work->index, (int)result->conflict,
                   err->message);
@@ -511,8 +562,27 @@ static void note_outcome(struct work *work, silt_status status, const silt_commi
     }
 }
 
+/* Sometimes it gives up early. */
+static bool set_limits(struct work *work)
+{
+    struct sim_world *world = work->actor->world;
+    silt_commit_options options = {.size = sizeof(options)};
+    silt_error err = SILT_ERROR_INIT;
+    if (work->actor->fiber == NULL || !sim_chance(world, world->knobs.limited)) {
+        return true;
+    }
+    work->limited = true;
+    options.max_attempts = sim_chance(world, 500000) ? (uint32_t)(1 + sim_below(world, 3)) : 0;
+    options.time_limit_us = sim_chance(world, 500000) ? 1 + sim_below(world, 100000) : 0;
+    options.resolve_us = sim_chance(world, 500000) ? 1 + sim_below(world, 1000000) : 0;
+    return call_worked(work, "setting limits", silt_txn_set_commit_options(work->txn, &options, &err), &err);
+}
+
 static void commit(struct work *work)
 {
+    if (!set_limits(work)) {
+        return;
+    }
     silt_commit_result result = {.size = sizeof(result), .version = -1};
     silt_error err = SILT_ERROR_INIT;
     const silt_status status = silt_txn_commit(work->txn, sim_actor_call(work->actor), &result, &err);
@@ -550,7 +620,9 @@ static bool begin(struct work *work)
     struct sim_txn *record = record_of(work);
     record->read_version = silt_txn_read_version(work->txn);
     record->counter = sim_snapshot_counter(actor->snapshot);
+    record->domain = sim_snapshot_domain(actor->snapshot);
     record->columns = (int64_t)silt_schema_field_count(silt_snapshot_schema(actor->snapshot));
+    actor->writing = (int32_t)work->index;
     sim_trace(actor, "t%zu %s begins at version %lld", work->index, sim_op_name(record->op),
               (long long)record->read_version);
     return name_txn(work);
@@ -579,6 +651,9 @@ bool sim_do_create(struct sim_actor *actor)
     (void)snprintf(interval, sizeof(interval), "%d", world->knobs.checkpoint_interval);
     const silt_property properties[] = {
         {"delta.checkpointInterval", interval},
+        {"delta.feature.domainMetadata", "supported"},
+        {"delta.enableInCommitTimestamps", world->knobs.timestamps ? "true" : "false"},
+        {"delta.enableRowTracking", world->knobs.row_ids ? "true" : "false"},
         {"delta.logRetentionDuration", world->knobs.expires ? "interval 1 day" : "interval 30 days"},
         {"delta.isolationLevel",
          world->knobs.serializable && world->bug != SIM_BUG_WRONG_ISOLATION ? "Serializable" : "WriteSerializable"},
