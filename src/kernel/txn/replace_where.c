@@ -186,6 +186,10 @@ static silt_status check_request(const silt_txn *txn, const struct sl_txn_replac
 static silt_status set_metrics(silt_txn *txn, int64_t removed, silt_error *err)
 {
     SL_TRY(silt_txn_set_metric(txn, "numAddedChangeFiles", 0, err));
+    if (txn->removes.len == 0) {
+        SL_TRY(silt_txn_set_metric(txn, "numRemovedFiles", 0, err));
+        SL_TRY(silt_txn_set_metric(txn, "numRemovedBytes", 0, err));
+    }
     if (removed >= 0 && txn->rows_added >= 0) {
         SL_TRY(silt_txn_set_metric(txn, "numCopiedRows", txn->rows_added, err));
         SL_TRY(silt_txn_set_metric(txn, "numDeletedRows", removed - txn->rows_added, err));
