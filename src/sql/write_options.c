@@ -4,6 +4,7 @@
  */
 #include "sql/write_options.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "kernel/txn/txn_write.h"
@@ -19,6 +20,7 @@ silt_status sl_write_options_get(const silt_session *session, struct sl_write_op
 {
     const struct sl_str version = sl_session_option(session, TXN_VERSION);
     const struct sl_str attempts = sl_session_option(session, "spark.databricks.delta.maxcommitattempts");
+    const struct sl_str limit = sl_session_option(session, "silt.write.committimelimit");
     int64_t number = 0;
     *out = (struct sl_write_options){
         .app_id = sl_session_option(session, "spark.databricks.delta.write.txnappid"),
@@ -32,6 +34,9 @@ silt_status sl_write_options_get(const silt_session *session, struct sl_write_op
     };
     if (attempts.ptr != NULL && sl_str_to_i64(attempts, &number)) {
         out->max_attempts = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+    }
+    if (limit.ptr != NULL && sl_str_to_i64(limit, &number)) {
+        out->time_limit_ms = number;
     }
     if (version.ptr == NULL) {
         out->app_id = (struct sl_str){NULL, 0}; /* as Delta Spark: one without the other does nothing */
@@ -50,8 +55,11 @@ silt_status sl_write_begin(struct sl_run *run, const struct sl_write_options *op
     if (user.ptr != NULL) {
         SL_TRY(silt_txn_set_user_metadata(txn, user.ptr, err));
     }
-    if (options->max_attempts > 0) {
-        const silt_commit_options limits = {.size = sizeof(limits), .max_attempts = options->max_attempts};
+    if (options->max_attempts > 0 || options->time_limit_ms > 0) {
+        silt_commit_options limits = {.size = sizeof(limits), .max_attempts = options->max_attempts};
+        if (!sl_mul_i64(options->time_limit_ms, 1000, &limits.time_limit_us)) {
+            limits.time_limit_us = INT64_MAX;
+        }
         SL_TRY(silt_txn_set_commit_options(txn, &limits, err));
     }
     if (options->app_id.ptr == NULL) {

@@ -17,6 +17,7 @@ struct sl_write_options {
     struct sl_str replace_where; /* absent: an overwrite replaces everything */
     struct sl_str partition_by;  /* names with commas between them; absent: as it is */
     uint32_t max_attempts;       /* to commit; 0: the default */
+    int64_t time_limit_ms;       /* likewise */
 };
 
 /* Values were checked by SET. SILT_EINVALID for options that contradict each other. Views borrow from the session. */

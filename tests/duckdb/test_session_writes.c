@@ -395,7 +395,7 @@ static void options_take_only_what_they_can_be(void **state)
         "SET silt.write.mergeSchema = yes",         "SET silt.write.txnVersion = -1",
         "SET silt.write.txnVersion = 1.5",          "SET spark.sql.sources.partitionOverwriteMode = some",
         "SET silt.write.overwriteSchema = 1",       "SET spark.databricks.delta.maxCommitAttempts = 0",
-        "SET silt.write.txnVersion.autoReset = on",
+        "SET silt.write.txnVersion.autoReset = on",   "SET silt.write.commitTimeLimit = 0",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         session_expect_fault(s, texts[i], SILT_EINVALID, "INVALID_CONF_VALUE.TYPE_MISMATCH", 0);

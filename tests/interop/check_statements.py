@@ -174,6 +174,20 @@ def vectors(run):
         run.case("silt", "replace beside vectors: fsck", fsck, path)
 
 
+def clustered(run):
+    """A clustered table of Spark's is replaced: its clustering goes with its columns."""
+    path = run.path("clustered")
+    table = f"delta.`{path}`"
+    run.spark.sql(f"CREATE TABLE {table} (id BIGINT, v STRING) USING delta CLUSTER BY (id)")
+    run.spark.sql(f"INSERT INTO {table} VALUES (1, 'one'), (2, 'two')")
+    columns = [("v", pa.string()), ("id", pa.int64())]
+    if run.step("silt", "replace a clustered table", run_silt, path, "CREATE OR REPLACE TABLE {t} AS SELECT v, id + 1 AS id FROM {t}"):
+        run.check_rows("replaced, not clustered", path, columns, [("one", 2), ("two", 3)])
+        run.case("spark", "no clustering is left", lambda: same(
+            [], list(run.spark.sql(f"DESCRIBE DETAIL {table}").collect()[0]["clusteringColumns"])))
+        run.case("silt", "replaced, not clustered: fsck", fsck, path)
+
+
 def widening(run):
     path = run.path("widening")
     table = f"delta.`{path}`"
@@ -200,4 +214,5 @@ def check(run):
         if columns is None:
             break
     run.step("spark", "vectors", vectors, run)
+    run.step("spark", "clustered", clustered, run)
     run.step("spark", "widening", widening, run)

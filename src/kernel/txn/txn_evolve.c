@@ -62,6 +62,10 @@ silt_status silt_txn_overwrite_schema(silt_txn *txn, const silt_call *call, cons
     if (schema == NULL || (n > 0 && partition_columns == NULL)) {
         return sl_fail(err, SILT_EINVALID, NULL, "a schema and its partition columns are required");
     }
+    if (txn->snapshot != NULL && silt_snapshot_domain(txn->snapshot, "delta.clustering") != NULL) {
+        return sl_fail(err, SILT_EUNSUPPORTED, "SILT_UNSUPPORTED_OVERWRITE_SCHEMA",
+                       "the schema of a clustered table cannot be overwritten: its clustering columns may go with it");
+    }
     struct sl_str_list columns;
     SL_TRY(take_partitioning(txn, schema, partition_columns, n, &columns, err));
     const struct sl_str_list before = txn->metadata.partition_columns;

@@ -62,6 +62,25 @@ static silt_status take_metadata(silt_txn *txn, const silt_create_options *optio
     return status;
 }
 
+/* As Delta Spark: the domain of clustering columns goes with the columns, all others stay. PROTOCOL: a tombstone repeats the configuration. */
+static silt_status remove_clustering(silt_txn *txn, silt_error *err)
+{
+    const char *before = silt_snapshot_domain(txn->snapshot, "delta.clustering");
+    if (before == NULL) {
+        return SILT_OK;
+    }
+    struct sl_action action = {.kind = SL_ACTION_DOMAIN_METADATA};
+    action.u.domain.domain = SL_STR("delta.clustering");
+    action.u.domain.removed = true;
+    SL_TRY(sl_txn_text(txn, before, &action.u.domain.configuration, err));
+    struct sl_action *slot = sl_vec_push(&txn->domains);
+    if (slot == NULL) {
+        return sl_fail_nomem(err);
+    }
+    *slot = action;
+    return SILT_OK;
+}
+
 static silt_status take_table(silt_txn *txn, const silt_call *call, const silt_create_options *options, silt_error *err)
 {
     bool changed = false;
@@ -70,6 +89,7 @@ static silt_status take_table(silt_txn *txn, const silt_call *call, const silt_c
                        "a clustered table cannot be replaced by a partitioned one");
     }
     SL_TRY(silt_txn_remove_all(txn, call, err));
+    SL_TRY(remove_clustering(txn, err));
     SL_TRY(take_metadata(txn, options, err));
     SL_TRY(take_settings(txn, options, &txn->settings, err));
     SL_TRY(sl_protocol_for_change(&txn->arena, sl_snapshot_protocol(txn->snapshot), &txn->settings, &txn->metadata,
