@@ -60,7 +60,8 @@ SILT_API SILT_NODISCARD silt_status silt_txn_begin_create(silt_table *table, con
                                                           silt_txn **out, silt_error *err);
 /*
  * Begins to replace a table by another one at the same place: every live file is removed, metadata, schema and partitioning are the new ones,
- * and so are the properties, of which none is kept. History stays, and the protocol never asks for less. SILT_ENOTTABLE when there is no
+ * and so are the properties: of the old ones only delta.enableDeletionVectors, delta.checkpointPolicy and delta.enableRowTracking are kept,
+ * unless they are given. History stays, and the protocol never asks for less. SILT_ENOTTABLE when there is no
  * table. operation as in "CREATE OR REPLACE TABLE".
  */
 SILT_API SILT_NODISCARD silt_status silt_txn_begin_replace(silt_table *table, const silt_call *call,

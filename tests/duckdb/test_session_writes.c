@@ -323,6 +323,71 @@ static void replacing_a_table_is_one_version(void **state)
     session_expect_rows(s, "SELECT * FROM t", "5\n");
 }
 
+static void a_replacement_keeps_how_the_table_is_kept(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (id BIGINT) USING delta TBLPROPERTIES (delta.enableRowTracking = true, "
+                           "delta.checkpointPolicy = 'v2', delta.appendOnly = false, mine = 1)");
+    session_expect_done(s, "INSERT INTO t VALUES (1), (2); CREATE OR REPLACE TABLE t (a INT) "
+                           "TBLPROPERTIES (delta.checkpointPolicy = 'classic')");
+    session_expect_done(s, "INSERT INTO t VALUES (3)");
+    session_expect_rows(s, "SELECT a, _metadata.row_id FROM t", "3|2\n");
+    session_expect_done(s, "SHOW TBLPROPERTIES t");
+    const char *properties = sl_buf_cstr(&s->out);
+    assert_non_null(strstr(properties, "delta.enableRowTracking|true"));
+    assert_non_null(strstr(properties, "delta.checkpointPolicy|classic"));
+    assert_null(strstr(properties, "mine"));
+    assert_null(strstr(properties, "appendOnly|false"));
+}
+
+static void tables_with_row_ids_replace_whole_files_only(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (id BIGINT, p STRING) USING delta PARTITIONED BY (p) "
+                           "TBLPROPERTIES (delta.enableRowTracking = true)");
+    session_expect_done(s, "INSERT INTO t VALUES (1, 'a'), (2, 'a'), (3, 'b')");
+    expect_refused(s, "INSERT INTO t REPLACE WHERE id = 1 VALUES (1, 'c')", SILT_EUNSUPPORTED,
+                   "SILT_UNSUPPORTED_REPLACE_WHERE");
+    session_expect_rows(s, "INSERT INTO t REPLACE WHERE p = 'a' VALUES (5, 'a')", "1|1\n");
+    session_expect_rows(s, "SELECT id, _metadata.row_id FROM t ORDER BY id", "3|2\n5|3\n");
+}
+
+static void columns_behind_other_names_are_replaced_and_evolve(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (id BIGINT, `a b` STRING, s STRUCT<`x y`: INT>) USING delta "
+                           "PARTITIONED BY (`a b`) TBLPROPERTIES (delta.columnMapping.mode = 'name')");
+    session_expect_done(s, "INSERT INTO t VALUES (1, 'p', {'x y': 1}), (2, 'p', {'x y': 2}), (3, 'q', {'x y': 3})");
+    session_expect_done(s, "INSERT INTO t REPLACE WHERE id = 2 VALUES (2, 'r', {'x y': 22})");
+    session_expect_done(s, "INSERT INTO t REPLACE WHERE `a b` = 'q' VALUES (33, 'q', NULL)");
+    session_expect_done(s, "INSERT INTO t REPLACE WHERE s.`x y` = 22 VALUES (2, 'r', {'x y': 22})");
+    expect_refused(s, "INSERT INTO t REPLACE WHERE id = 2 VALUES (3, 'r', NULL)", SILT_ECONSTRAINT,
+                   "DELTA_REPLACE_WHERE_MISMATCH");
+    session_expect_done(s, "INSERT WITH SCHEMA EVOLUTION INTO t BY NAME "
+                           "SELECT 4 AS id, 'p' AS `a b`, {'x y': 4, 'new z': 'zz'} AS s, 1.5 AS `n w`");
+    session_expect_done(s, "SET silt.write.partitionOverwriteMode = dynamic; "
+                           "INSERT OVERWRITE t BY NAME SELECT 5 AS id, 'r' AS `a b`");
+    session_expect_rows(s, "SELECT id, `a b`, s.`x y`, s.`new z`, `n w` FROM t ORDER BY id",
+                        "1|p|1|NULL|NULL\n4|p|4|zz|1.5\n5|r|NULL|NULL|NULL\n33|q|NULL|NULL|NULL\n");
+    session_expect_done(s, "CREATE OR REPLACE TABLE t (id INT); INSERT INTO t VALUES (1)");
+    session_expect_rows(s, "SELECT * FROM t", "1\n");
+}
+
+static void evolution_widens_types_where_the_table_may(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(
+        s, "CREATE TABLE t (id SMALLINT, s STRUCT<n: INT>) USING delta; INSERT INTO t VALUES (1, {'n': 1})");
+    expect_refused(s, "INSERT WITH SCHEMA EVOLUTION INTO t SELECT 300000, {'n': 1}", SILT_ESCHEMA,
+                   "CAST_INVALID_INPUT");
+    session_expect_done(s, "CREATE OR REPLACE TABLE t (id SMALLINT, s STRUCT<n: INT>) USING delta "
+                           "TBLPROPERTIES (delta.enableTypeWidening = true); INSERT INTO t VALUES (1, {'n': 1})");
+    session_expect_done(s, "INSERT WITH SCHEMA EVOLUTION INTO t SELECT 3000000000, {'n': 5000000000}");
+    session_expect_rows(s, "SELECT id, s.n FROM t ORDER BY id", "1|1\n3000000000|5000000000\n");
+    session_expect_done(s, "INSERT WITH SCHEMA EVOLUTION INTO t REPLACE WHERE id = 1 SELECT 1, {'n': 7}");
+    session_expect_rows(s, "SELECT id, s.n FROM t ORDER BY id", "1|7\n3000000000|5000000000\n");
+}
+
 static void a_replacement_that_fails_leaves_the_table(void **state)
 {
     struct session_fixture *s = *state;
@@ -395,7 +460,7 @@ static void options_take_only_what_they_can_be(void **state)
         "SET silt.write.mergeSchema = yes",         "SET silt.write.txnVersion = -1",
         "SET silt.write.txnVersion = 1.5",          "SET spark.sql.sources.partitionOverwriteMode = some",
         "SET silt.write.overwriteSchema = 1",       "SET spark.databricks.delta.maxCommitAttempts = 0",
-        "SET silt.write.txnVersion.autoReset = on",   "SET silt.write.commitTimeLimit = 0",
+        "SET silt.write.txnVersion.autoReset = on", "SET silt.write.commitTimeLimit = 0",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         session_expect_fault(s, texts[i], SILT_EINVALID, "INVALID_CONF_VALUE.TYPE_MISMATCH", 0);
@@ -421,6 +486,10 @@ int main(void)
         SESSION_TEST(a_write_that_is_recorded_is_skipped),
         SESSION_TEST(truncate_removes_every_row),
         SESSION_TEST(replacing_a_table_is_one_version),
+        SESSION_TEST(a_replacement_keeps_how_the_table_is_kept),
+        SESSION_TEST(tables_with_row_ids_replace_whole_files_only),
+        SESSION_TEST(columns_behind_other_names_are_replaced_and_evolve),
+        SESSION_TEST(evolution_widens_types_where_the_table_may),
         SESSION_TEST(a_replacement_that_fails_leaves_the_table),
         SESSION_TEST(a_replacement_is_done_once),
         SESSION_TEST(drop_removes_the_folder_of_a_table_of_the_warehouse),

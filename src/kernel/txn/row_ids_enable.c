@@ -39,16 +39,17 @@ silt_status sl_txn_enable_row_tracking(silt_txn *txn, silt_error *err)
 {
     const bool was = txn->snapshot != NULL &&
                      sl_property_bool(&sl_snapshot_get_metadata(txn->snapshot)->configuration, ENABLED);
-    if (!txn->metadata_changed || was || !sl_property_bool(&txn->metadata.configuration, ENABLED)) {
+    if (!txn->metadata_changed || !sl_property_bool(&txn->metadata.configuration, ENABLED)) {
         return SILT_OK;
     }
-    if (sl_property_bool(&txn->metadata.configuration, "delta.rowTrackingSuspended")) {
+    if (!was && sl_property_bool(&txn->metadata.configuration, "delta.rowTrackingSuspended")) {
         return sl_fail(err, SILT_EINVALID, NULL,
                        "row tracking cannot be enabled while delta.rowTrackingSuspended is true");
     }
     if (txn->snapshot != NULL && !sl_protocol_has_feature(sl_snapshot_protocol(txn->snapshot), "rowTracking")) {
         txn->reads_table = true; /* what others add until then has no ids */
     }
+    /* Also where it was enabled: a table that takes another's place begins without names. */
     SL_TRY(set_name(txn, "delta.rowTracking.materializedRowIdColumnName", "_row-id-col-", err));
     return set_name(txn, "delta.rowTracking.materializedRowCommitVersionColumnName", "_row-commit-version-col-", err);
 }

@@ -62,6 +62,55 @@ static silt_status take_metadata(silt_txn *txn, const silt_create_options *optio
     return status;
 }
 
+static bool is_given(const silt_create_options *options, const char *key)
+{
+    for (size_t i = 0; i < options->n_properties; i++) {
+        const char *given = options->properties[i].key;
+        if (given != NULL && sl_str_eq_nocase(sl_str_from(given), sl_str_from(key))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/*
+ * As Delta Spark: what only says how the table is kept stays, unless the new one says otherwise. Since when commits have times is a fact of
+ * the log, and stays as long as they have them.
+ */
+static silt_status keep_properties(silt_txn *txn, const silt_create_options *options, silt_create_options *out,
+                                   silt_error *err)
+{
+    static const char *const kept[] = {"delta.enableDeletionVectors", "delta.checkpointPolicy",
+                                       "delta.enableRowTracking", "delta.inCommitTimestampEnablementVersion",
+                                       "delta.inCommitTimestampEnablementTimestamp"};
+    const size_t n_kept = sizeof(kept) / sizeof(kept[0]);
+    silt_property *properties = sl_arena_alloc_array(&txn->arena, options->n_properties + n_kept, sizeof(*properties));
+    if (properties == NULL) {
+        return sl_fail_nomem(err);
+    }
+    *out = *options;
+    out->properties = properties;
+    for (size_t i = 0; i < options->n_properties; i++) {
+        properties[i] = options->properties[i];
+    }
+    for (size_t i = 0; i < n_kept; i++) {
+        bool found = false;
+        const struct sl_str value = sl_kv_get(&txn->metadata.configuration, sl_str_from(kept[i]), &found);
+        const bool is_of_times = sl_str_starts_with(sl_str_from(kept[i]), SL_STR("delta.inCommitTimestampEnablement"));
+        if (is_of_times && !is_given(options, "delta.enableInCommitTimestamps")) {
+            continue;
+        }
+        if (value.ptr != NULL && !is_given(options, kept[i])) {
+            const char *text = sl_arena_strdup(&txn->arena, value);
+            if (text == NULL) {
+                return sl_fail_nomem(err);
+            }
+            properties[out->n_properties++] = (silt_property){kept[i], text};
+        }
+    }
+    return SILT_OK;
+}
+
 /* As Delta Spark: the domain of clustering columns goes with the columns, all others stay. PROTOCOL: a tombstone repeats the configuration. */
 static silt_status remove_clustering(silt_txn *txn, silt_error *err)
 {
@@ -89,9 +138,11 @@ static silt_status take_table(silt_txn *txn, const silt_call *call, const silt_c
                        "a clustered table cannot be replaced by a partitioned one");
     }
     SL_TRY(silt_txn_remove_all(txn, call, err));
+    silt_create_options all;
     SL_TRY(remove_clustering(txn, err));
-    SL_TRY(take_metadata(txn, options, err));
-    SL_TRY(take_settings(txn, options, &txn->settings, err));
+    SL_TRY(keep_properties(txn, options, &all, err));
+    SL_TRY(take_metadata(txn, &all, err));
+    SL_TRY(take_settings(txn, &all, &txn->settings, err));
     SL_TRY(sl_protocol_for_change(&txn->arena, sl_snapshot_protocol(txn->snapshot), &txn->settings, &txn->metadata,
                                   txn->schema, &txn->protocol, &changed, err));
     SL_TRY(sl_gate_write(&txn->protocol, &txn->metadata, txn->schema, err));
