@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/arrow.h"
@@ -26,11 +27,8 @@ struct batch {
 /* What a slice's root owns. */
 struct slice {
     struct batch *batch;
-    size_t size; /* of this block */
-    int64_t n_columns;
+    struct sl_arena arena; /* of the structs and of bitmaps that had to be moved */
     const void *no_validity[1];
-    struct ArrowArray **pointers;
-    struct ArrowArray *columns;
 };
 
 struct sl_duck_rows_source {
@@ -69,47 +67,104 @@ static void release_column(struct ArrowArray *array)
 static void release_slice(struct ArrowArray *array)
 {
     struct slice *slice = array->private_data;
-    const silt_env *env = slice->batch->env;
-    batch_unref(slice->batch);
-    sl_release(env, slice, slice->size);
+    struct batch *batch = slice->batch;
+    const silt_env *env = batch->env;
+    sl_arena_release(&slice->arena);
+    sl_release(env, slice, sizeof(*slice));
+    batch_unref(batch);
     array->release = NULL;
 }
 
-/* Rows [row, row + n) of the batch as an array of its own that keeps the batch alive. */
-static silt_status make_slice(struct batch *batch, int64_t row, int64_t n, struct ArrowArray *out, silt_error *err)
+/* The bits [at, at + n) of a bitmap from its first bit on. */
+static const void *move_bits(struct sl_arena *arena, const uint8_t *bits, int64_t at, int64_t n)
 {
-    const int64_t columns = batch->array.n_children;
-    size_t size = 0;
-    struct slice *slice = NULL;
-    if (sl_mul_size((size_t)columns, sizeof(struct ArrowArray) + sizeof(struct ArrowArray *), &size) &&
-        sl_add_size(size, sizeof(*slice), &size)) {
-        slice = sl_alloc_zero(batch->env, size);
+    if (at % 8 == 0) {
+        return bits + at / 8;
     }
+    uint8_t *moved = sl_arena_alloc_zero(arena, (size_t)n / 8 + 1);
+    for (int64_t i = 0; moved != NULL && i < n; i++) {
+        const bool is_set = (bits[(at + i) / 8] >> ((at + i) % 8) & 1) != 0;
+        moved[i / 8] = (uint8_t)(moved[i / 8] | (is_set ? 1U << (i % 8) : 0U));
+    }
+    return moved;
+}
+
+static bool is_struct(const struct ArrowSchema *schema)
+{
+    return schema->format != NULL && strcmp(schema->format, "+s") == 0;
+}
+
+/*
+ * Rows [row, row + n) of an array. Of structs in structs DuckDB minds the offset of the inner one only: structs begin at 0 here, and
+ * what they began at is passed down to their members. As deep as the schema is, which DuckDB has read before.
+ */
+static silt_status place(struct sl_arena *arena, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                         int64_t row, int64_t n, struct ArrowArray *out, silt_error *err)
+{
+    *out = *array;
+    out->release = release_column;
+    out->length = n;
+    out->null_count = out->null_count == 0 ? 0 : -1;
+    out->offset = array->offset + row;
+    if (!is_struct(schema) || array->n_children != schema->n_children) {
+        return SILT_OK;
+    }
+    const size_t n_children = (size_t)array->n_children;
+    const int64_t first = out->offset;
+    struct ArrowArray *children = sl_arena_alloc_array(arena, n_children + 1, sizeof(*children));
+    struct ArrowArray **pointers = sl_arena_alloc_array(arena, n_children + 1, sizeof(struct ArrowArray *));
+    const void **buffers = sl_arena_alloc_zero(arena, sizeof(const void *));
+    if (children == NULL || pointers == NULL || buffers == NULL) {
+        return sl_fail_nomem(err);
+    }
+    if (array->n_buffers > 0 && array->buffers[0] != NULL) {
+        buffers[0] = move_bits(arena, array->buffers[0], first, n);
+        if (buffers[0] == NULL) {
+            return sl_fail_nomem(err);
+        }
+    }
+    for (size_t i = 0; i < n_children; i++) {
+        pointers[i] = &children[i];
+        SL_TRY(place(arena, schema->children[i], array->children[i], first, n, &children[i], err));
+    }
+    out->offset = 0;
+    out->n_buffers = 1;
+    out->buffers = buffers;
+    out->children = pointers;
+    return SILT_OK;
+}
+
+/* Rows [row, row + n) of the batch as an array of its own that keeps the batch alive. */
+static silt_status make_slice(struct sl_duck_rows_source *source, int64_t row, int64_t n, struct ArrowArray *out,
+                              silt_error *err)
+{
+    struct batch *batch = source->batch;
+    const size_t columns = (size_t)batch->array.n_children;
+    struct slice *slice = sl_alloc_zero(batch->env, sizeof(*slice));
     if (slice == NULL) {
         return sl_fail_nomem(err);
     }
+    sl_arena_init(&slice->arena, batch->env);
     slice->batch = batch;
-    slice->size = size;
-    slice->n_columns = columns;
-    slice->columns = (struct ArrowArray *)(void *)(slice + 1);
-    slice->pointers = (struct ArrowArray **)(void *)(slice->columns + columns);
-    for (int64_t i = 0; i < columns; i++) {
-        slice->columns[i] = *batch->array.children[i];
-        slice->columns[i].offset += batch->array.offset + row;
-        slice->columns[i].length = n;
-        slice->columns[i].null_count = slice->columns[i].null_count == 0 ? 0 : -1;
-        slice->columns[i].release = release_column;
-        slice->pointers[i] = &slice->columns[i];
-    }
     atomic_fetch_add(&batch->refs, 1);
     *out = (struct ArrowArray){.length = n,
                                .n_buffers = 1,
                                .buffers = slice->no_validity,
-                               .n_children = columns,
-                               .children = slice->pointers,
+                               .n_children = (int64_t)columns,
                                .release = release_slice,
                                .private_data = slice};
-    return SILT_OK;
+    struct ArrowArray *children = sl_arena_alloc_array(&slice->arena, columns + 1, sizeof(*children));
+    out->children = sl_arena_alloc_array(&slice->arena, columns + 1, sizeof(struct ArrowArray *));
+    silt_status status = children != NULL && out->children != NULL ? SILT_OK : sl_fail_nomem(err);
+    for (size_t i = 0; i < columns && status == SILT_OK; i++) {
+        out->children[i] = &children[i];
+        status = place(&slice->arena, source->schema.children[i], batch->array.children[i], batch->array.offset + row,
+                       n, &children[i], err);
+    }
+    if (status != SILT_OK) {
+        sl_arrow_array_release(out);
+    }
+    return status;
 }
 
 static silt_status check_batch(const struct sl_duck_rows_source *source, const struct ArrowArray *array,
@@ -169,7 +224,7 @@ static silt_status next_chunk(struct sl_duck_rows_source *source, bool peek, duc
     const int64_t most = (int64_t)duckdb_vector_size();
     const int64_t n = left < most ? left : most;
     struct ArrowArray slice;
-    SL_TRY(make_slice(source->batch, source->row, n, &slice, err));
+    SL_TRY(make_slice(source, source->row, n, &slice, err));
     duckdb_error_data fault = duckdb_data_chunk_from_arrow(source->connection, &slice, source->converted, out);
     if (fault != NULL && duckdb_error_data_has_error(fault)) {
         const silt_status status = sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE", "rows cannot be read: %s",
