@@ -47,6 +47,21 @@ silt_status sl_arrow_stream_new(const silt_env *env, const struct sl_arrow_sourc
 /* The full error of a stream that was made by sl_arrow_stream_new in this library, NULL for others or without an error. */
 const silt_error *sl_arrow_stream_error(const struct ArrowArrayStream *stream);
 
+/* A row of one of several arrays. */
+struct sl_arrow_pick {
+    uint32_t source;
+    uint32_t row; /* before the array's offset is added */
+};
+/*
+ * Copies rows out of arrays of one schema into a new array, in the order of the picks; flat types, text, structs, lists and maps. The
+ * sources must be well-formed, if something is picked of them; SILT_EINVALID for a format that it does not know, SILT_ELIMIT beyond 2 GiB of text.
+ */
+silt_status sl_arrow_take(const silt_env *env, const struct ArrowSchema *schema, struct ArrowArray *const *sources,
+                          const struct sl_arrow_pick *picks, size_t n, struct ArrowArray *out, silt_error *err);
+/* An array of n nulls. */
+silt_status sl_arrow_nulls(const silt_env *env, const struct ArrowSchema *schema, size_t n, struct ArrowArray *out,
+                           silt_error *err);
+
 /* Reading: true if row i (before the array's offset is added) is null. */
 bool sl_arrow_is_null(const struct ArrowArray *array, int64_t row);
 
