@@ -164,6 +164,23 @@ typedef struct silt_parquet_write {
     bool keep_partition_columns; /* store them in the files as well, after all others */
 } silt_parquet_write;
 
+/*
+ * One file to write, under a name that the caller chose: for checkpoints. The columns of the stream become the columns of the file, in
+ * their types and the rows keep their order; every column may be null in it. The file is visible under its name only when it is whole and durable; after a failure nothing
+ * of it is.
+ */
+typedef struct silt_parquet_write_file {
+    uint32_t size;
+    silt_storage *storage;  /* borrowed */
+    const char *dir;        /* table root; unfinished work may lie hidden in it */
+    const char *path;       /* of the file, as the store knows it; its folder is made if it is missing */
+    const char *codec;      /* as in silt_parquet_write */
+    int64_t row_group_rows; /* 0: the handler's default */
+    /* Filled on success. */
+    int64_t size_bytes;
+    int64_t modified_ms;
+} silt_parquet_write_file;
+
 /* One file of a scan plan. */
 typedef struct silt_plan_file {
     const char *path;       /* absolute, as the store knows it */
@@ -244,6 +261,12 @@ typedef struct silt_parquet_handler_vtable {
      * is much cheaper than reading the file: a handler may tell of none (NULL is the same). SILT_ECORRUPT for no Parquet file.
      */
     silt_status (*groups)(void *impl, const silt_call *call, const silt_parquet_groups *request, silt_error *err);
+    /*
+     * Optional. Consumes `rows` in every case. SILT_EEXISTS when the name is taken, and then nothing was changed. NULL: checkpoints can be
+     * written as JSON only.
+     */
+    silt_status (*write_file)(void *impl, const silt_call *call, silt_parquet_write_file *request,
+                              struct ArrowArrayStream *rows, silt_error *err);
 } silt_parquet_handler_vtable;
 
 typedef struct silt_parquet_handler {

@@ -20,7 +20,7 @@
 #include "silt/env.h"
 #include "silt/storage.h"
 
-#define SL_DATAPLANE_ABI_VERSION 2
+#define SL_DATAPLANE_ABI_VERSION 3
 #define SL_DATAPLANE_ENTRY "silt_duckdb_dataplane"
 
 /* Names that tables of the data plane may have beside their columns, and "*" does not give. */

@@ -106,6 +106,18 @@ static silt_status lazy_write(void *impl, const silt_call *call, const silt_parq
     return plane.vtable->parquet->write(plane.dp, call, request, rows, err);
 }
 
+static silt_status lazy_write_file(void *impl, const silt_call *call, silt_parquet_write_file *request,
+                                   struct ArrowArrayStream *rows, silt_error *err)
+{
+    struct sl_dataplane_ref plane;
+    const silt_status status = need_plane(impl, &plane, err);
+    if (status != SILT_OK) {
+        sl_arrow_stream_release(rows);
+        return status;
+    }
+    return plane.vtable->parquet->write_file(plane.dp, call, request, rows, err);
+}
+
 static silt_status lazy_scan(void *impl, const silt_call *call, const silt_scan_plan *plan,
                              struct ArrowArrayStream *out, silt_error *err)
 {
@@ -142,6 +154,7 @@ static const silt_parquet_handler_vtable LAZY_PARQUET = {
     .write = lazy_write,
     .scan = lazy_scan,
     .groups = lazy_groups,
+    .write_file = lazy_write_file,
 };
 
 static const silt_expression_handler_vtable LAZY_EXPRESSION = {

@@ -14,6 +14,7 @@
  *   a write              duck_write.c  the course of it; duck_cast.c: store assignment; duck_copy.c, duck_split.c, duck_stats.c,
  *                        duck_publish.c: its steps (duck_write.h); duck_field_ids.c: ids of columns; duck_text.c: partition
  *                        values as the log spells them
+ *   a file of a name     duck_write_file.c, for checkpoints
  *   files                duck_files.c  what DuckDB can open, scratch folders
  *
  * Threading: the instance is used from many threads; `lock` guards what is marked so. A connection has one owner.
@@ -400,5 +401,9 @@ silt_status sl_duck_write(void *impl, const silt_call *call, const silt_parquet_
 silt_status sl_duck_write_query(struct sl_dataplane *dp, const silt_call *call, struct sl_str sql,
                                 const struct sl_dataplane_params *params, const silt_parquet_write *request,
                                 silt_error *err);
+
+/* ---- duck_write_file.c: a checkpoint ---- */
+silt_status sl_duck_write_file(void *impl, const silt_call *call, silt_parquet_write_file *request,
+                               struct ArrowArrayStream *rows, silt_error *err);
 
 #endif

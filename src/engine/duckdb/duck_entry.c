@@ -21,6 +21,7 @@ static const silt_parquet_handler_vtable PARQUET = {
     .write = sl_duck_write,
     .scan = sl_duck_scan,
     .groups = sl_duck_groups,
+    .write_file = sl_duck_write_file,
 };
 
 static const silt_expression_handler_vtable EXPRESSION = {

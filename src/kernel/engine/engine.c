@@ -271,6 +271,11 @@ bool sl_engine_has_scan(const silt_engine *engine)
     return engine->has_parquet && engine->parquet.scan != NULL;
 }
 
+bool sl_engine_has_write_file(const silt_engine *engine)
+{
+    return engine->has_parquet && engine->parquet.write_file != NULL;
+}
+
 bool sl_engine_has_expression(const silt_engine *engine)
 {
     return engine->has_expression;

@@ -13,6 +13,7 @@ silt_status sl_engine_storage(silt_engine *engine, const char *uri, silt_storage
 
 bool sl_engine_has_parquet(const silt_engine *engine);
 bool sl_engine_has_scan(const silt_engine *engine);
+bool sl_engine_has_write_file(const silt_engine *engine);
 bool sl_engine_has_expression(const silt_engine *engine);
 
 /* The environment that a store was made with; outlives it. */
@@ -26,6 +27,9 @@ silt_status sl_parquet_groups(silt_engine *engine, const silt_call *call, const 
                               silt_error *err);
 silt_status sl_parquet_write(silt_engine *engine, const silt_call *call, const silt_parquet_write *request,
                              struct ArrowArrayStream *rows, silt_error *err);
+/* Fills size_bytes and modified_ms of the request. */
+silt_status sl_parquet_write_file(silt_engine *engine, const silt_call *call, silt_parquet_write_file *request,
+                                  struct ArrowArrayStream *rows, silt_error *err);
 silt_status sl_parquet_scan(silt_engine *engine, const silt_call *call, const silt_scan_plan *plan,
                             struct ArrowArrayStream *out, silt_error *err);
 silt_status sl_expression_filter(silt_engine *engine, const silt_call *call, struct ArrowArrayStream *in,

@@ -78,6 +78,43 @@ silt_status sl_parquet_write(silt_engine *engine, const silt_call *call, const s
     return status;
 }
 
+static silt_status check_write_file(const silt_engine *engine, const silt_parquet_write_file *request, silt_error *err)
+{
+    if (!engine->has_parquet) {
+        return sl_handler_absent(kind, err);
+    }
+    if (engine->parquet.write_file == NULL) {
+        return sl_fail(err, SILT_EUNSUPPORTED, NULL, "%s %s cannot write a file of a given name", kind,
+                       engine->parquet.name);
+    }
+    if (request->storage == NULL || request->dir == NULL || request->path == NULL || request->codec == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a write of a parquet file needs store, folder, path and codec");
+    }
+    return SILT_OK;
+}
+
+silt_status sl_parquet_write_file(silt_engine *engine, const silt_call *call, silt_parquet_write_file *request,
+                                  struct ArrowArrayStream *rows, silt_error *err)
+{
+    silt_status status = check_write_file(engine, request, err);
+    if (status == SILT_OK) {
+        status = sl_call_check(engine->env, call, err);
+    }
+    if (status == SILT_OK) {
+        silt_error found = SILT_ERROR_INIT;
+        request->size_bytes = -1;
+        request->modified_ms = -1;
+        status = engine->parquet.write_file(engine->parquet_impl, call, request, rows, &found);
+        if (status == SILT_OK && request->size_bytes <= 0) {
+            status = sl_fail(&found, SILT_EENGINE, NULL, "write_file did not tell the size of the file");
+        }
+        status = sl_handler_finish(status, kind, engine->parquet.name, request->path, &found, err);
+    }
+    /* Consumed in every case, also by a handler that forgot to. */
+    sl_arrow_stream_release(rows);
+    return status;
+}
+
 silt_status sl_parquet_scan(silt_engine *engine, const silt_call *call, const silt_scan_plan *plan,
                             struct ArrowArrayStream *out, silt_error *err)
 {
