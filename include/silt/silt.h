@@ -6,6 +6,7 @@
 
 #include "silt/arrow.h"
 #include "silt/changes.h"
+#include "silt/checkpoint.h"
 #include "silt/commands.h"
 #include "silt/deletion_vector.h"
 #include "silt/engine.h"

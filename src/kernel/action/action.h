@@ -166,6 +166,8 @@ struct sl_sidecar {
 
 struct sl_checkpoint_metadata {
     int64_t version;
+    struct sl_kv_list tags;
+    bool has_tags;
     struct sl_extra extra;
 };
 

@@ -149,6 +149,7 @@ static const struct sl_member sidecar_members[] = {
 
 static const struct sl_member checkpoint_metadata_members[] = {
     MEMBER(sl_checkpoint_metadata, "version", I64, REQUIRED, version),
+    MEMBER_HAS(sl_checkpoint_metadata, "tags", ANYMAP, DETAIL, tags),
 };
 
 #define SHAPE(json_name, action_kind, table, struct_name) \

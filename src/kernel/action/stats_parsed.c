@@ -139,10 +139,17 @@ static bool write_object(struct sl_json_writer *w, const struct ArrowSchema *sch
         }
         silt_value value;
         const struct sl_str name = sl_str_from(child_schema->name);
+        const struct sl_json_writer before = *w;
+        const size_t len = w->out->len;
         if (is_struct(child_schema)) {
             sl_json_key(w, name);
+            const size_t empty = w->out->len + 2;
             if (!write_object(w, child_schema, child, child_row, depth + 1)) {
                 return false;
+            }
+            if (w->out->len == empty) {
+                *w = before; /* a struct of nulls says nothing, and may stand for a null */
+                w->out->len = len;
             }
         } else if (!sl_value_from_arrow(child_schema, child, child_row, &value) || value.is_null) {
             continue;
@@ -150,8 +157,6 @@ static bool write_object(struct sl_json_writer *w, const struct ArrowSchema *sch
             sl_json_key(w, name);
             sl_json_put_bool(w, value.as.boolean);
         } else {
-            const struct sl_json_writer before = *w;
-            const size_t len = w->out->len;
             sl_json_key(w, name);
             if (!sl_stats_value_write(w, &value)) {
                 *w = before; /* what has no text is not known */

@@ -1,15 +1,302 @@
 /*
- * The course of writing a checkpoint; see checkpoint_write.h.
+ * The course of writing a checkpoint; see checkpoint_write.h: what the log says is collected, a plan made, the files written, and at last
+ * the hint that points to them. An older checkpoint that proves bad on the way is gone around as when a snapshot is read.
  */
-#include "kernel/checkpoint/checkpoint_write.h"
+#include "kernel/checkpoint/checkpoint_put.h"
 
+#include <inttypes.h>
+
+#include "base/env.h"
 #include "base/error.h"
+#include "kernel/action/action_arrow.h"
+#include "kernel/engine/engine.h"
+#include "kernel/feature/feature.h"
+#include "kernel/snapshot/load.h"
+#include "kernel/snapshot/state.h"
+
+#define MAX_PARTS 100000
+
+struct writing {
+    silt_snapshot *snapshot;
+    const silt_call *call;
+    const struct sl_checkpoint_options *options;
+    struct sl_checkpoint_plan plan;
+    struct sl_checkpoint_content content;
+    struct sl_checkpoint_putting putting;
+    silt_schema *stats;     /* of layout.stats */
+    silt_schema *partition; /* in the types of the table */
+    bool bad_checkpoint;
+};
+
+/* ---- what is there already ---- */
+
+/* A file of no bytes is no checkpoint: its writer died where writing was not atomic. */
+static silt_status is_there(const struct writing *w, bool *there, silt_error *err)
+{
+    silt_storage *storage = sl_snapshot_storage(w->snapshot);
+    struct sl_arena arena;
+    int64_t size = 0;
+    int64_t modified_ms = 0;
+    *there = false;
+    sl_arena_init(&arena, silt_engine_env(sl_snapshot_engine(w->snapshot)));
+    const struct sl_str path = sl_checkpoint_classic_path(&arena, sl_snapshot_root(w->snapshot),
+                                                          silt_snapshot_version(w->snapshot));
+    silt_status status = path.ptr != NULL ? silt_storage_stat(storage, w->call, path.ptr, &size, &modified_ms, err)
+                                          : sl_fail_nomem(err);
+    if (status == SILT_ENOTFOUND) {
+        silt_error_reset(err);
+        status = SILT_OK;
+    } else if (status == SILT_OK && size > 0) {
+        *there = true;
+    } else if (status == SILT_OK) {
+        status = silt_storage_remove(storage, w->call, path.ptr, err);
+    }
+    sl_arena_release(&arena);
+    return status;
+}
+
+/* PROTOCOL: Catalog-managed tables: checkpoints can only be created for versions that are published. */
+static silt_status check_published(const struct sl_log_view *view, silt_error *err)
+{
+    for (size_t i = 0; i < view->segment.n_commits; i++) {
+        const struct sl_log_file *file = &view->segment.commits[i];
+        if (file->content.ptr != NULL || sl_str_find(file->name, SL_STR("/")) != SIZE_MAX) {
+            return sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE",
+                           "version %" PRId64 " is not published: its catalog must do that before a checkpoint can be "
+                           "written",
+                           file->version);
+        }
+    }
+    return SILT_OK;
+}
+
+/* ---- content ---- */
+
+static silt_status plan(struct writing *w, silt_error *err)
+{
+    const struct sl_checkpoint_plan_input input = {
+        .protocol = sl_snapshot_protocol(w->snapshot),
+        .metadata = sl_snapshot_get_metadata(w->snapshot),
+        .options = w->options,
+        .can_write_parquet = sl_engine_has_write_file(sl_snapshot_engine(w->snapshot)),
+        .now_ms = sl_now_ms(silt_engine_env(sl_snapshot_engine(w->snapshot)))};
+    return sl_checkpoint_plan(&input, &w->plan, err);
+}
+
+/* About as many as the options say, of all the files that a snapshot has. */
+static silt_status count_parts(struct writing *w, silt_error *err)
+{
+    int64_t n_files = 0;
+    w->putting.n_parts = 1;
+    if (!w->plan.in_parts) {
+        return SILT_OK;
+    }
+    SL_TRY(silt_snapshot_totals(w->snapshot, w->call, &n_files, NULL, err));
+    const int64_t n = n_files / w->plan.rows_per_part + (n_files % w->plan.rows_per_part != 0 ? 1 : 0);
+    if (n > MAX_PARTS) {
+        return sl_fail(err, SILT_ELIMIT, NULL, "a checkpoint of %" PRId64 " parts is not written, at most %d", n,
+                       MAX_PARTS);
+    }
+    w->putting.n_parts = n > 1 ? (int32_t)n : 1;
+    w->plan.in_parts = n > 1;
+    return SILT_OK;
+}
+
+/* As the rows come that they are among: see put_file_lines. */
+static silt_status remove_schema(const struct writing *w, struct ArrowSchema *out, silt_error *err)
+{
+    const silt_env *env = silt_engine_env(sl_snapshot_engine(w->snapshot));
+    const struct sl_checkpoint_layout layout = {.columns = SL_COLUMN_REMOVE,
+                                                .wide = w->plan.is_v2 && w->plan.files_per_sidecar == 0};
+    silt_schema *schema = NULL;
+    SL_TRY(sl_checkpoint_layout_schema(env, &layout, &schema, err));
+    const silt_status status = silt_schema_to_arrow(schema, out, err);
+    silt_schema_unref(schema);
+    return status;
+}
+
+static silt_status collect(struct writing *w, const struct sl_log_view *view, silt_error *err)
+{
+    struct ArrowSchema remove = {0};
+    SL_TRY(remove_schema(w, &remove, err));
+    const struct sl_checkpoint_collecting how = {
+        .snapshot = w->snapshot,
+        .view = view,
+        .remove = remove.children[0],
+        .n_parts = (size_t)w->putting.n_parts,
+        .with_vectors = sl_protocol_has_feature(sl_snapshot_protocol(w->snapshot), "deletionVectors"),
+        .tombstones_after_ms = w->plan.tombstones_after_ms};
+    const silt_status status = sl_checkpoint_collect(&w->content, &how, w->call, err);
+    w->bad_checkpoint = w->content.bad_checkpoint;
+    sl_arrow_schema_release(&remove);
+    return status;
+}
+
+static silt_status add_action(struct sl_vec *state, enum sl_action_kind kind, struct sl_action **out, silt_error *err)
+{
+    *out = sl_vec_push(state);
+    if (*out == NULL) {
+        return sl_fail_nomem(err);
+    }
+    (*out)->kind = kind;
+    return SILT_OK;
+}
+
+/* One kind after the other. */
+static silt_status list_state(struct writing *w, silt_error *err)
+{
+    const struct sl_replay_state *state = &w->content.state;
+    struct sl_vec *out = &w->putting.state;
+    struct sl_action *action = NULL;
+    SL_TRY(add_action(out, SL_ACTION_PROTOCOL, &action, err));
+    action->u.protocol = state->protocol;
+    SL_TRY(add_action(out, SL_ACTION_METADATA, &action, err));
+    action->u.metadata = state->metadata;
+    for (size_t i = 0; i < state->domains.len; i++) {
+        const struct sl_domain_metadata *domain = sl_vec_at(&state->domains, i);
+        if (!domain->removed) {
+            SL_TRY(add_action(out, SL_ACTION_DOMAIN_METADATA, &action, err));
+            action->u.domain = *domain;
+        }
+    }
+    for (size_t i = 0; i < state->app_txns.len; i++) {
+        const struct sl_app_txn *txn = sl_vec_at(&state->app_txns, i);
+        if (sl_checkpoint_keeps_txn(&w->plan, txn)) {
+            SL_TRY(add_action(out, SL_ACTION_APP_TXN, &action, err));
+            action->u.app_txn = *txn;
+        }
+    }
+    return SILT_OK;
+}
+
+static struct sl_str clustering_of(const struct sl_replay_state *state)
+{
+    for (size_t i = 0; i < state->domains.len; i++) {
+        const struct sl_domain_metadata *domain = sl_vec_at(&state->domains, i);
+        if (!domain->removed && sl_str_eq(domain->domain, SL_STR("delta.clustering"))) {
+            return domain->configuration;
+        }
+    }
+    return (struct sl_str){NULL, 0};
+}
+
+static silt_status lay_out(struct writing *w, silt_error *err)
+{
+    const silt_env *env = w->content.env;
+    const struct sl_metadata *metadata = &w->content.state.metadata;
+    const silt_schema *logical = silt_snapshot_schema(w->snapshot);
+    const silt_schema *physical = silt_snapshot_physical_schema(w->snapshot);
+    struct sl_checkpoint_layout *layout = &w->putting.layout;
+    SL_TRY(sl_checkpoint_stats_columns(env, metadata, logical, physical, &w->stats, err));
+    SL_TRY(sl_checkpoint_partition_columns(env, metadata, logical, physical, &w->partition, err));
+    *layout = (struct sl_checkpoint_layout){.stats_json = w->plan.stats_json,
+                                            .stats_struct = w->plan.stats_struct,
+                                            .stats = w->stats,
+                                            .partition = w->plan.stats_struct ? w->partition : NULL};
+    const silt_status status = sl_checkpoint_find_optional(&w->content, w->call, &layout->optional, err);
+    w->bad_checkpoint = w->content.bad_checkpoint;
+    SL_TRY(status);
+    const struct sl_row_order_columns columns = {
+        .partition = w->partition, .physical = physical, .clustering_json = clustering_of(&w->content.state)};
+    return sl_row_order_new(env, &columns, &w->putting.order, err);
+}
+
+/* ---- the whole ---- */
+
+static void begin(struct writing *w, const silt_env *env, struct sl_checkpoint_result *result)
+{
+    w->putting = (struct sl_checkpoint_putting){.content = &w->content,
+                                                .plan = &w->plan,
+                                                .call = w->call,
+                                                .version = silt_snapshot_version(w->snapshot),
+                                                .result = result};
+    sl_vec_init(&w->putting.state, env, sizeof(struct sl_action));
+    sl_vec_init(&w->putting.sidecars, env, sizeof(struct sl_sidecar));
+    sl_arena_init(&w->putting.arena, env);
+}
+
+static void end(struct writing *w)
+{
+    sl_row_order_free(w->putting.order);
+    silt_schema_unref(w->putting.schema);
+    silt_schema_unref(w->stats);
+    silt_schema_unref(w->partition);
+    sl_vec_release(&w->putting.state);
+    sl_vec_release(&w->putting.sidecars);
+    sl_arena_release(&w->putting.arena);
+    sl_checkpoint_content_release(&w->content);
+}
+
+static silt_status write_files(struct writing *w, const struct sl_log_view *view, silt_error *err)
+{
+    SL_TRY(check_published(view, err));
+    SL_TRY(count_parts(w, err));
+    SL_TRY(collect(w, view, err));
+    SL_TRY(list_state(w, err));
+    SL_TRY(lay_out(w, err));
+    const silt_status status = sl_checkpoint_put(&w->putting, err);
+    w->bad_checkpoint = w->putting.bad_checkpoint;
+    return status;
+}
+
+/* Somebody else may have been faster with the one name that a classic checkpoint has: then it is theirs, and good. */
+static silt_status write_once(struct writing *w, const struct sl_log_view *view, struct sl_checkpoint_result *result,
+                              silt_error *err)
+{
+    silt_error found = SILT_ERROR_INIT;
+    *result = (struct sl_checkpoint_result){.version = silt_snapshot_version(w->snapshot), .n_actions = -1};
+    begin(w, silt_engine_env(sl_snapshot_engine(w->snapshot)), result);
+    silt_status status = write_files(w, view, &found);
+    if (status == SILT_EEXISTS && !w->plan.is_v2) {
+        *result = (struct sl_checkpoint_result){.version = silt_snapshot_version(w->snapshot), .n_actions = -1};
+        status = SILT_OK;
+    } else if (status == SILT_OK && w->putting.hint.version >= 0) {
+        status = sl_hint_write(&w->content.source, w->call, &w->putting.hint, &found);
+    }
+    if (status != SILT_OK && err != NULL) {
+        *err = found;
+    }
+    end(w);
+    return status;
+}
+
+silt_status sl_checkpoint_write_told(silt_snapshot *snapshot, const silt_call *call,
+                                     const struct sl_checkpoint_options *options, struct sl_checkpoint_result *result,
+                                     silt_error *err)
+{
+    static const struct sl_checkpoint_options by_table = {.kind = SL_CHECKPOINT_BY_TABLE};
+    struct writing w = {.snapshot = snapshot, .call = call, .options = options != NULL ? options : &by_table};
+    const struct sl_log_view *view = NULL;
+    bool there = false;
+    *result = (struct sl_checkpoint_result){.version = silt_snapshot_version(snapshot), .n_actions = -1};
+    SL_TRY(plan(&w, err));
+    if (!w.plan.is_v2 && !w.plan.in_parts) {
+        SL_TRY(is_there(&w, &there, err));
+        if (there) {
+            return SILT_OK;
+        }
+    }
+    SL_TRY(sl_snapshot_view(snapshot, call, &view, err));
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = write_once(&w, view, result, &found);
+    while (status != SILT_OK && w.bad_checkpoint) {
+        silt_error ignored = SILT_ERROR_INIT;
+        if (sl_snapshot_other_view(snapshot, call, view, &found, &view, &ignored) != SILT_OK) {
+            break; /* the first failure is the one to tell */
+        }
+        w = (struct writing){.snapshot = snapshot, .call = call, .options = w.options, .plan = w.plan};
+        found = (silt_error)SILT_ERROR_INIT;
+        status = write_once(&w, view, result, &found);
+    }
+    if (status != SILT_OK && err != NULL) {
+        *err = found;
+    }
+    return status;
+}
 
 silt_status sl_checkpoint_write(silt_snapshot *snapshot, const silt_call *call,
                                 const struct sl_checkpoint_options *options, silt_error *err)
 {
-    (void)snapshot;
-    (void)call;
-    (void)options;
-    return sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE", "checkpoints cannot be written yet");
+    struct sl_checkpoint_result result;
+    return sl_checkpoint_write_told(snapshot, call, options, &result, err);
 }
