@@ -166,6 +166,23 @@ static const struct sl_command COMMANDS[] = {
         .run = sl_cmd_fsck,
     },
     {
+        .name = "checkpoint",
+        .usage = "checkpoint TABLE [options]",
+        .summary = "write a checkpoint, from which the table is opened without its older commits",
+        .details =
+            "Of which kind is said by the table property delta.checkpointPolicy: classic, one file; v2, a top file and\n"
+            "sidecars. --parts is for engines that read one file too slowly, and never for tables with the feature\n"
+            "v2Checkpoint. A classic checkpoint that is there already is left alone. The table itself is not changed.\n",
+        .examples = "  silt checkpoint /data/rentals\n"
+                    "  silt checkpoint rentals --v2 -o json\n"
+                    "  silt checkpoint rentals@v120\n",
+        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_CHECKPOINT | SL_OPT_VERSION | SL_OPT_THREADS |
+                   SL_OPT_MEMORY,
+        .min_words = 1,
+        .max_words = 1,
+        .run = sl_cmd_checkpoint,
+    },
+    {
         .name = "clean-log",
         .usage = "clean-log TABLE [options]",
         .summary = "delete what has expired of the log of a table",

@@ -44,6 +44,8 @@ static const struct option OPTIONS[] = {
     {SL_OPT_CHECK, OPTION_FLAG, 0, "no-data", NULL, "check the log only, not the data files", AT(no_data)},
     {SL_OPT_CHECK, OPTION_TEXT, 0, "sample", "N|P%", "read only so many data files, chosen by chance", AT(sample)},
     {SL_OPT_CHECK, OPTION_COUNT, 0, "seed", "N", "of the choice, to have the same files again", AT(seed)},
+    {SL_OPT_CHECKPOINT, OPTION_FLAG, 0, "v2", NULL, "write a V2 checkpoint whatever the table's policy", AT(v2)},
+    {SL_OPT_CHECKPOINT, OPTION_COUNT, 0, "parts", "N", "write a V1 checkpoint in about N parts", AT(parts)},
     {SL_OPT_COLUMNS, OPTION_TEXT, 0, "columns", "A,B,...", "only these columns", AT(columns)},
     {SL_OPT_WHERE, OPTION_TEXT, 0, "where", "CONDITION", "only rows for which this SQL condition is true", AT(where)},
     {SL_OPT_LIMIT, OPTION_COUNT, 0, "limit", "N", "at most this many", AT(limit)},
@@ -303,7 +305,7 @@ silt_status sl_options_parse(struct sl_arena *arena, const struct sl_command *co
     bool only_words = false;
 
     *out = (struct sl_args){
-        .version = -1, .from_version = -1, .to_version = -1, .limit = -1, .threads = -1, .seed = -1};
+        .version = -1, .from_version = -1, .to_version = -1, .limit = -1, .threads = -1, .seed = -1, .parts = -1};
     out->words = sl_arena_alloc_array(arena, (size_t)argc + 1, sizeof(*out->words));
     if (out->words == NULL) {
         return sl_fail_nomem(err);

@@ -45,6 +45,7 @@ enum sl_option_bit {
     SL_OPT_DRY_RUN = 1 << 17,
     SL_OPT_VERSIONS = 1 << 18,
     SL_OPT_TXN = 1 << 19,
+    SL_OPT_CHECKPOINT = 1 << 20,
 
     SL_OPTS_RESULT = SL_OPT_FORMAT | SL_OPT_OUTPUT,
     SL_OPTS_ENGINE = SL_OPT_THREADS | SL_OPT_MEMORY | SL_OPT_TIME_ZONE,
@@ -58,6 +59,7 @@ struct sl_args {
     bool create;
     bool no_data;
     bool dry_run;
+    bool v2;
     enum sl_format format;
     int64_t version;
     int64_t from_version;
@@ -65,6 +67,7 @@ struct sl_args {
     int64_t limit;
     int64_t threads;
     int64_t seed;
+    int64_t parts;
     const char *output;
     const char *file;
     const char *warehouse;
