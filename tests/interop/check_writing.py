@@ -6,9 +6,9 @@ import pyarrow as pa
 
 import samples
 import silt_program
-from check_features import columns_of, quoted, silt_rows, spark_rows, write
+from check_features import columns_of, quoted, silt_rows, spark_rows, versions_of, write
 from check_mixed import refused
-from feature_tables import REFUSED, TABLES
+from feature_tables import REFUSED, ROW_ID_TABLES, TABLES
 from harness import same
 from values import UTC, micros
 
@@ -31,6 +31,9 @@ MADE = {
     "changes-mapped": ({"delta.enableChangeDataFeed": "true", **MAPPED}, ODD, ["pa rt"], NOT_PARTITIONED),
     "widening": ({"delta.enableTypeWidening": "true"}, PLAIN, [], ()),
     "v2": ({"delta.checkpointPolicy": "v2"}, PLAIN, ["part"], ()),
+    "row-tracking": ({"delta.enableRowTracking": "true"}, PLAIN, ["part"], ()),
+    "row-tracking-mapped": ({"delta.enableRowTracking": "true", **MAPPED}, ODD, [], ()),
+    "commit-timestamps": ({"delta.enableInCommitTimestamps": "true"}, PLAIN, [], ()),
     "domains": ({"delta.feature.domainMetadata": "supported"}, PLAIN, [], ()),
     "vacuum-check": ({"delta.feature.vacuumProtocolCheck": "supported"}, PLAIN, [], ()),
     "protected": ({"delta.feature.checkpointProtection": "supported"}, PLAIN, [], ()),
@@ -68,6 +71,13 @@ def sound(path):
     same("", silt_program.run("fsck", path, "-o", "jsonl"))
 
 
+def row_ids_differ(run, path):
+    """Each row has an id of its own, whoever wrote it, and the version that wrote it."""
+    found = run.spark.sql("SELECT count(*), count(DISTINCT _metadata.row_id), count(DISTINCT _metadata.row_commit_version) "
+                          f"FROM delta.`{path}`").collect()[0]
+    same([16, 16, 4], list(found))
+
+
 def made_by_silt(run, name, properties, columns, partitions, without):
     path = run.path(f"made-{name}")
     readers = [reader for reader in run.everyone if reader.name not in without]
@@ -83,6 +93,8 @@ def made_by_silt(run, name, properties, columns, partitions, without):
         rows = rows + batch(columns, number)
         run.check_rows(f"{name}: {writer} appended {number}", path, columns, rows, readers)
     run.check_counts(name, path, [("id >= 20 AND id < 30", 4)], readers)
+    if "row-tracking" in name:
+        run.case("spark", f"{name}: row ids", row_ids_differ, run, path)
     run.case("silt", f"{name}: overwrite", silt_program.insert, path, columns, batch(columns, 7), "OVERWRITE")
     run.check_rows(f"{name}: overwritten", path, columns, batch(columns, 7), readers)
     run.case("silt", f"{name}: sound", sound, path)
@@ -160,7 +172,7 @@ def gone_on_with(run, name, path):
     frame = run.spark.session().read.format("delta").load(path)
     columns = columns_of(frame)
     names = ", ".join(quoted(column) for column, _ in columns)
-    version = run.spark.sql(f"SELECT max(version) FROM (DESCRIBE HISTORY {table})").collect()[0][0]
+    version = versions_of(run, path)[-1][0]
     if name in NOT_WRITTEN:
         run.case("silt", f"{name}: refused", refused, f"INSERT INTO {table} SELECT {names} FROM {table}", NOT_WRITTEN[name], None)
         return
@@ -169,6 +181,9 @@ def gone_on_with(run, name, path):
     if not run.case("silt", f"{name}: append", lambda: silt_program.sql(f"INSERT INTO {table} SELECT * FROM {table}")):
         return
     run.case("spark", f"{name}: silt appended", lambda: same(rows, rows_by_spark(run, path, columns)))
+    if name in ROW_ID_TABLES:
+        run.case("spark", f"{name}: row ids", lambda: same(len(rows), run.spark.sql(
+            f"SELECT count(DISTINCT _metadata.row_id) FROM {table}").collect()[0][0]))
     run.case("silt", f"{name}: silt appended", lambda: same(rows, rows_by_silt(path, columns)))
     run.case("spark", f"{name}: append", lambda: run.spark.sql(f"INSERT INTO {table} SELECT * FROM {table}"))
     run.case("silt", f"{name}: spark appended", lambda: same(doubled(rows), rows_by_silt(path, columns)))
