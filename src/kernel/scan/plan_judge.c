@@ -97,16 +97,11 @@ static bool is_complete(const struct sl_plan_judge *judge, const struct sl_claim
     return true;
 }
 
-/* What the text of a row claims; *found false: it has none. */
-static silt_status read_text(struct sl_plan_judge *judge, int64_t row, struct sl_claims *claims, bool *found,
-                             silt_error *err)
+static silt_status get_text(const struct sl_plan_judge *judge, int64_t row, struct sl_str *out, silt_error *err)
 {
-    struct sl_str text;
-    if (!sl_add_batch_stats(&judge->batch, row, &text)) {
-        return sl_fail(err, SILT_ECORRUPT, NULL, "checkpoint holds an unusable add.stats");
-    }
-    *found = text.ptr != NULL;
-    return sl_stats_reader_claims(judge->reader, text, &judge->scratch, claims, judge->bounds, err);
+    return sl_add_batch_stats(&judge->batch, row, out)
+               ? SILT_OK
+               : sl_fail(err, SILT_ECORRUPT, NULL, "checkpoint holds an unusable add.stats");
 }
 
 /* *complete false: the other form may say more. */
@@ -117,7 +112,13 @@ static silt_status judge_stats(struct sl_plan_judge *judge, int64_t row, const s
     struct sl_claims claims;
     *matches = false;
     if (judge->form == SL_PLAN_TEXT) {
-        SL_TRY(read_text(judge, row, &claims, complete, err));
+        struct sl_str text;
+        SL_TRY(get_text(judge, row, &text, err));
+        if (sl_plan_quick_drops_text(&judge->quick, tuple->truths, judge->reader, text)) {
+            return SILT_OK;
+        }
+        *complete = text.ptr != NULL; /* the other form may say more than none */
+        SL_TRY(sl_stats_reader_claims(judge->reader, text, &judge->scratch, &claims, judge->bounds, err));
     } else {
         if (sl_plan_quick_drops_row(&judge->quick, tuple->truths, row)) {
             return SILT_OK;

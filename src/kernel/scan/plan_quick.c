@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/time.h"
+#include "kernel/scan/stats_reader.h"
 
 #define TIMESTAMP_CUT_US 999
 #define GREGORIAN_DAY INT64_C(-141427) /* 1582-10-15 */
@@ -157,6 +158,27 @@ bool sl_plan_quick_drops(const struct sl_plan_quick *quick, const enum sl_truth 
         const silt_type_kind kind = quick->filter->columns[range->column].type->kind;
         if (truths[range->conjunct] != SL_TRUE && b->has_min && b->has_max && is_comparable(kind, &b->min) &&
             is_comparable(kind, &b->max) && excludes(range, kind, b->min.as.i64, b->max.as.i64)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool sl_plan_quick_drops_text(const struct sl_plan_quick *quick, const enum sl_truth *truths,
+                              struct sl_stats_reader *reader, struct sl_str text)
+{
+    int64_t rows = 0;
+    if (quick->n == 0 || !sl_stats_reader_peek(reader, text) || !sl_stats_reader_peek_rows(reader, &rows) ||
+        rows <= 0) {
+        return false;
+    }
+    for (size_t i = 0; i < quick->n; i++) {
+        const struct sl_quick_range *range = &quick->ranges[i];
+        const silt_type_kind kind = quick->filter->columns[range->column].type->kind;
+        int64_t min = 0;
+        int64_t max = 0;
+        if (truths[range->conjunct] != SL_TRUE && sl_stats_reader_peek_bound(reader, range->column, false, &min) &&
+            sl_stats_reader_peek_bound(reader, range->column, true, &max) && excludes(range, kind, min, max)) {
             return true;
         }
     }

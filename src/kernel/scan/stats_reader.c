@@ -41,8 +41,15 @@ struct found {
 
 struct known_shape {
     struct sl_stats_shape shape;
-    struct sl_vec found; /* struct found, in the order of the text */
+    struct sl_vec found;  /* struct found, in the order of the text */
+    struct sl_vec lookup; /* uint32_t: token of numRecords, then of the least and greatest value of each column */
 };
+
+/* In a lookup: no token, or none alone. */
+#define NO_TOKEN UINT32_MAX
+
+/* Characters of a number that fits in any case. */
+#define SAFE_DIGITS 18
 
 struct sl_stats_reader {
     const silt_env *env;
@@ -301,6 +308,7 @@ silt_status sl_stats_reader_new(const silt_env *env, const struct sl_skip_column
     for (size_t i = 0; i < N_SHAPES; i++) {
         sl_stats_shape_init(&reader->known[i].shape, env);
         sl_vec_init(&reader->known[i].found, env, sizeof(struct found));
+        sl_vec_init(&reader->known[i].lookup, env, sizeof(uint32_t));
     }
     sl_vec_init(&reader->found, env, sizeof(struct found));
     sl_vec_init(&reader->places, env, sizeof(size_t));
@@ -316,11 +324,44 @@ void sl_stats_reader_free(struct sl_stats_reader *reader)
     for (size_t i = 0; i < N_SHAPES; i++) {
         sl_stats_shape_release(&reader->known[i].shape);
         sl_vec_release(&reader->known[i].found);
+        sl_vec_release(&reader->known[i].lookup);
     }
     sl_vec_release(&reader->found);
     sl_vec_release(&reader->places);
     sl_vec_release(&reader->tokens);
     sl_release(reader->env, reader, sizeof(*reader));
+}
+
+/* Which token is what. A part that comes twice claims nothing, so it has no token; without memory nothing has. */
+static void index_tokens(const struct sl_stats_reader *reader, struct known_shape *known)
+{
+    const size_t n = 1 + 2 * reader->n;
+    uint32_t token = 0;
+    known->lookup.len = 0;
+    if (!sl_vec_reserve(&known->lookup, n)) {
+        return;
+    }
+    uint32_t *lookup = known->lookup.data;
+    known->lookup.len = n;
+    for (size_t i = 0; i < n; i++) {
+        lookup[i] = NO_TOKEN;
+    }
+    for (size_t i = 0; i < known->found.len; i++) {
+        const struct found *found = sl_vec_at(&known->found, i);
+        const size_t place = found->part == PART_ROWS  ? 0
+                             : found->part == PART_MIN ? 1 + 2 * found->column
+                             : found->part == PART_MAX ? 2 + 2 * found->column
+                                                       : SIZE_MAX;
+        bool again = false;
+        for (size_t j = 0; j < i; j++) {
+            const struct found *other = sl_vec_at(&known->found, j);
+            again = again || (other->part == found->part && other->column == found->column);
+        }
+        if (place != SIZE_MAX) {
+            lookup[place] = again || found->is_constant ? NO_TOKEN : token;
+        }
+        token += found->is_constant ? 0 : 1;
+    }
 }
 
 /* Remembers where the values of the text at hand were. Without memory for it nothing is remembered. */
@@ -345,6 +386,7 @@ static void learn(struct sl_stats_reader *reader, struct sl_str text)
     const struct sl_vec spare = known->found;
     known->found = reader->found;
     reader->found = spare;
+    index_tokens(reader, known);
     reader->latest = reader->oldest;
     reader->oldest = (reader->oldest + 1) % N_SHAPES;
 }
@@ -368,6 +410,61 @@ static bool match(struct sl_stats_reader *reader, struct sl_str text)
         }
     }
     return false;
+}
+
+bool sl_stats_reader_peek(struct sl_stats_reader *reader, struct sl_str text)
+{
+    return text.ptr != NULL && text.len > 0 && match(reader, text);
+}
+
+static const struct sl_json_token *peek_token(const struct sl_stats_reader *reader, size_t place)
+{
+    const struct sl_vec *lookup = &reader->known[reader->latest].lookup;
+    const uint32_t token = place < lookup->len ? ((const uint32_t *)lookup->data)[place] : NO_TOKEN;
+    return token != NO_TOKEN ? (const struct sl_json_token *)reader->tokens.data + token : NULL;
+}
+
+/* A whole number of JSON that needs no look at overflow; false if there is more to it. */
+static bool read_digits(struct sl_str text, int64_t *out)
+{
+    const bool negative = text.ptr[0] == '-';
+    int64_t value = 0;
+    if (text.len > SAFE_DIGITS) {
+        return false;
+    }
+    for (size_t i = negative ? 1 : 0; i < text.len; i++) {
+        if (!sl_is_digit(text.ptr[i])) {
+            return false;
+        }
+        value = value * 10 + (text.ptr[i] - '0');
+    }
+    *out = negative ? -value : value;
+    return true;
+}
+
+bool sl_stats_reader_peek_rows(const struct sl_stats_reader *reader, int64_t *out)
+{
+    const struct sl_json_token *token = peek_token(reader, 0);
+    return token != NULL && token->kind == SL_JSON_NUMBER && read_digits(token->raw, out) && *out >= 0;
+}
+
+bool sl_stats_reader_peek_bound(const struct sl_stats_reader *reader, size_t column, bool is_max, int64_t *out)
+{
+    const struct sl_json_token *token = peek_token(reader, 1 + 2 * column + (is_max ? 1 : 0));
+    const struct silt_type *type = reader->columns[column].type;
+    struct pass p = {.arena = NULL}; /* nothing is allocated for a text without escapes */
+    silt_value value;
+    if (token == NULL || token->has_escapes) {
+        return false;
+    }
+    if (sl_kind_is_integer(type->kind)) {
+        return token->kind == SL_JSON_NUMBER && read_digits(token->raw, out) && sl_int_fits(type->kind, *out);
+    }
+    if (!read_bound(&p, token, type, is_max, &value)) {
+        return false;
+    }
+    *out = value.as.i64;
+    return value.kind == SILT_TYPE_DATE || value.kind == SILT_TYPE_TIMESTAMP || value.kind == SILT_TYPE_TIMESTAMP_NTZ;
 }
 
 silt_status sl_stats_reader_claims(struct sl_stats_reader *reader, struct sl_str text, struct sl_arena *arena,

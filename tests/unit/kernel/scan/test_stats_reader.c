@@ -364,6 +364,32 @@ static size_t n_claimed(const struct sl_bounds *bounds)
     return n;
 }
 
+/* What a peek tells is what the claims are; returns how much it told. */
+static size_t compare_peek(struct sl_stats_reader *reader, struct sl_str json, const struct sl_claims *claims,
+                           const struct sl_bounds *bounds)
+{
+    size_t n = 0;
+    int64_t value = 0;
+    if (!sl_stats_reader_peek(reader, json)) {
+        return 0;
+    }
+    if (sl_stats_reader_peek_rows(reader, &value)) {
+        assert_true(claims->has_rows);
+        assert_int_equal(value, claims->rows);
+        n++;
+    }
+    for (size_t i = 0; i < N_COLUMNS; i++) {
+        for (int is_max = 0; is_max < 2; is_max++) {
+            if (sl_stats_reader_peek_bound(reader, i, is_max > 0, &value)) {
+                assert_true(is_max > 0 ? bounds[i].has_max : bounds[i].has_min);
+                assert_int_equal(value, is_max > 0 ? bounds[i].max.as.i64 : bounds[i].min.as.i64);
+                n++;
+            }
+        }
+    }
+    return n;
+}
+
 #define STRUCTURES 6000
 #define TEXTS_A_STRUCTURE 20
 
@@ -379,6 +405,7 @@ static void scanning_and_shapes_claim_what_a_tree_says(void **state)
     static struct text text;
     size_t cases = 0;
     size_t claimed = 0;
+    size_t told = 0;
     uint64_t random = 1;
     for (uint64_t structure = 1; structure <= STRUCTURES; structure++) {
         struct sl_stats_reader *reader = NULL;
@@ -390,6 +417,7 @@ static void scanning_and_shapes_claim_what_a_tree_says(void **state)
             }
             const struct sl_str json = sl_str_make(text.bytes, text.len);
             tree_claims(json, &by_tree, tree_bounds);
+            told += compare_peek(reader, json, &by_tree, tree_bounds);
             assert_int_equal(sl_stats_claims_from_json(json, columns, N_COLUMNS, &arena, &alone, alone_bounds, NULL),
                              SILT_OK);
             assert_int_equal(sl_stats_reader_claims(reader, json, &arena, &by_shape, shape_bounds, NULL), SILT_OK);
@@ -403,9 +431,45 @@ static void scanning_and_shapes_claim_what_a_tree_says(void **state)
         }
         sl_stats_reader_free(reader);
     }
-    print_message("%zu texts compared, %zu claims\n", cases, claimed);
+    print_message("%zu texts compared, %zu claims, %zu by peeks\n", cases, claimed, told);
+    assert_true(told > cases / 10);
     assert_true(cases >= 100000);
     assert_true(claimed > cases); /* texts that claim nothing would agree as well */
+}
+
+static void numbers_of_a_known_shape_are_peeked_at(void **state)
+{
+    static const struct {
+        const char *json;
+        bool has_rows, has_min;
+        int64_t rows, min;
+    } texts[] = {
+        {"{\"numRecords\":3,\"minValues\":{\"x\":-17},\"maxValues\":{\"x\":9}}", true, true, 3, -17},
+        {"{\"numRecords\":123456789012345678,\"minValues\":{\"x\":0},\"maxValues\":{\"x\":9}}", true, true,
+         INT64_C(123456789012345678), 0},
+        {"{\"numRecords\":3.0,\"minValues\":{\"x\":5},\"maxValues\":{\"x\":9}}", false, true, 0, 5},
+        {"{\"numRecords\":3,\"minValues\":{\"x\":1e3},\"maxValues\":{\"x\":9}}", true, false, 3, 0},
+        {"{\"numRecords\":-3,\"minValues\":{\"x\":99999999999999999999},\"maxValues\":{\"x\":9}}", false, false, 0, 0},
+    };
+    (void)state;
+    struct sl_stats_reader *reader = NULL;
+    struct sl_claims claims;
+    struct sl_bounds bounds;
+    int64_t value = 0;
+    assert_int_equal(sl_stats_reader_new(&t.env, columns, 1, &reader, NULL), SILT_OK);
+    assert_false(sl_stats_reader_peek(reader, sl_str_from(texts[0].json))); /* the first of its shape */
+    assert_int_equal(sl_stats_reader_claims(reader, sl_str_from(texts[0].json), &arena, &claims, &bounds, NULL),
+                     SILT_OK);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        assert_true(sl_stats_reader_peek(reader, sl_str_from(texts[i].json)));
+        assert_int_equal(sl_stats_reader_peek_rows(reader, &value), texts[i].has_rows);
+        assert_true(!texts[i].has_rows || value == texts[i].rows);
+        assert_int_equal(sl_stats_reader_peek_bound(reader, 0, false, &value), texts[i].has_min);
+        assert_true(!texts[i].has_min || value == texts[i].min);
+    }
+    assert_false(sl_stats_reader_peek(reader, sl_str_from("{\"numRecords\":3}")));
+    assert_false(sl_stats_reader_peek(reader, (struct sl_str){NULL, 0}));
+    sl_stats_reader_free(reader);
 }
 
 /* ---- single rules ---- */
@@ -524,6 +588,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(scanning_and_shapes_claim_what_a_tree_says, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(numbers_of_a_known_shape_are_peeked_at, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keys_that_come_twice_claim_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_bad_byte_anywhere_voids_all_statistics, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unknown_members_and_values_of_wrong_kinds_are_passed_over, set_up, tear_down),
