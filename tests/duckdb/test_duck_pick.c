@@ -56,7 +56,7 @@ static void take(struct picked *picked, const struct ArrowArray *batch, const in
     }
 }
 
-static struct picked pick(struct duck_fixture *fx, const int64_t *rows, size_t n, bool lax)
+static struct ArrowArrayStream open_pick(struct duck_fixture *fx, const int64_t *rows, size_t n, bool lax)
 {
     silt_schema *schema = duck_schema(
         fx,
@@ -74,19 +74,32 @@ static struct picked pick(struct duck_fixture *fx, const int64_t *rows, size_t n
                                     .lax_structs = lax};
     struct ArrowArrayStream stream = {0};
     assert_int_equal(sl_parquet_read(fx->engine, NULL, &read, &stream, &fx->err), SILT_OK);
+    silt_schema_unref(schema);
+    return stream;
+}
+
+/* Takes the next batch of a stream; false at its end. */
+static bool pull(struct duck_fixture *fx, struct ArrowArrayStream *stream, struct picked *picked, const int64_t *rows,
+                 size_t n, size_t *next)
+{
+    struct ArrowArray batch = {0};
+    bool done = false;
+    assert_int_equal(sl_arrow_stream_next(stream, &batch, &done, &fx->err), SILT_OK);
+    if (!done) {
+        take(picked, &batch, rows, n, next);
+    }
+    sl_arrow_array_release(&batch);
+    return !done;
+}
+
+static struct picked pick(struct duck_fixture *fx, const int64_t *rows, size_t n, bool lax)
+{
+    struct ArrowArrayStream stream = open_pick(fx, rows, n, lax);
     struct picked picked = {0};
     size_t next = 0;
-    bool done = false;
-    while (!done) {
-        struct ArrowArray batch = {0};
-        assert_int_equal(sl_arrow_stream_next(&stream, &batch, &done, &fx->err), SILT_OK);
-        if (!done) {
-            take(&picked, &batch, rows, n, &next);
-        }
-        sl_arrow_array_release(&batch);
+    while (pull(fx, &stream, &picked, rows, n, &next)) {
     }
     sl_arrow_stream_release(&stream);
-    silt_schema_unref(schema);
     return picked;
 }
 
@@ -138,6 +151,37 @@ static void rows_in_one_place_come_alone(void **state)
     expect_picked(fx, edges, 1, 1);
 }
 
+/* Each has its own rows, whichever was opened or closed before. */
+static void reads_at_the_same_time_do_not_mix(void **state)
+{
+    struct duck_fixture *fx = *state;
+    static int64_t rows[2][N_ROWS];
+    size_t n[2] = {0, 0};
+    size_t next[2] = {0, 0};
+    struct picked picked[2] = {{0}, {0}};
+    bool more[2] = {true, true};
+    struct ArrowArrayStream streams[2];
+    write_rows(fx);
+    for (int64_t place = 1; place < N_ROWS; place += 1 + (place < 30000 ? 1300 : 700)) {
+        rows[0][n[0]++] = place;
+        rows[1][n[1]++] = place - 1;
+    }
+    struct ArrowArrayStream closed = open_pick(fx, rows[1], n[1], true);
+    streams[0] = open_pick(fx, rows[0], n[0], true);
+    sl_arrow_stream_release(&closed);
+    streams[1] = open_pick(fx, rows[1], n[1], false);
+    while (more[0] || more[1]) {
+        for (int i = 0; i < 2; i++) {
+            more[i] = more[i] && pull(fx, &streams[i], &picked[i], rows[i], n[i], &next[i]);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(picked[i].n_asked, n[i]);
+        assert_int_equal(picked[i].n_rows, n[i]);
+        sl_arrow_stream_release(&streams[i]);
+    }
+}
+
 static void places_in_several_files_are_refused(void **state)
 {
     struct duck_fixture *fx = *state;
@@ -164,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(scattered_rows_come_and_few_others, duck_setup, duck_teardown),
         cmocka_unit_test_setup_teardown(rows_in_one_place_come_alone, duck_setup, duck_teardown),
+        cmocka_unit_test_setup_teardown(reads_at_the_same_time_do_not_mix, duck_setup, duck_teardown),
         cmocka_unit_test_setup_teardown(places_in_several_files_are_refused, duck_setup, duck_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

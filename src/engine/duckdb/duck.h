@@ -55,6 +55,7 @@ struct sl_duck_live;
 struct sl_aside_type;
 struct sl_duck_aside;
 struct sl_duck_parts;
+struct sl_duck_pick;
 struct sl_duck_rows_source;
 struct sl_duck_watch;
 
@@ -89,6 +90,7 @@ struct sl_dataplane {
     struct sl_vec settings;                          /* guarded by lock; struct sl_duck_setting, texts in arena */
     struct sl_duck_parts *parts;                     /* guarded by lock */
     struct sl_duck_live *live;                       /* guarded by lock */
+    struct sl_duck_pick *picks;                      /* guarded by lock */
     uint64_t decimals[SL_DECIMAL_MAX_PRECISION + 1]; /* guarded by lock; bit s of [p]: decimal(p,s) has its function */
     struct sl_duck_aside *asides;                    /* guarded by lock */
     struct sl_aside_type *aside_types;               /* guarded by lock; in arena */
@@ -360,10 +362,14 @@ silt_status sl_duck_put_sparse(struct sl_dataplane *dp, const silt_call *call, c
 
 /* ---- duck_pick.c: rows of a file by their places ---- */
 
-/*
- * Appends a condition on file_row_number that holds for these rows, ascending and each once, and for few others that lie between them.
- */
-void sl_duck_put_picked(struct sl_buf *sql, const int64_t *rows, size_t n);
+/* What a condition for these rows, ascending and each once, refers to; n is not 0. *out is NULL when it needs nothing. */
+silt_status sl_duck_pick_new(struct sl_dataplane *dp, const int64_t *rows, size_t n, struct sl_duck_pick **out,
+                             silt_error *err);
+void sl_duck_pick_drop(struct sl_dataplane *dp, struct sl_duck_pick *pick); /* NULL is legal */
+/* Appends a condition on file_row_number that holds for the rows that pick was made for, and for few others that lie between them. */
+void sl_duck_put_picked(struct sl_buf *sql, const int64_t *rows, size_t n, const struct sl_duck_pick *pick);
+/* Registers the function in a database that was just opened. */
+bool sl_duck_pick_register(struct sl_dataplane *dp, duckdb_connection handle);
 /* The same for ranges of rows, ascending; n is not 0. */
 void sl_duck_put_row_ranges(struct sl_buf *sql, const silt_row_range *ranges, size_t n);
 

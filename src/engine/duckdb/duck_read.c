@@ -34,6 +34,7 @@ struct read {
     bool lax_structs;
     const int64_t *rows; /* of the only file; n_rows 0: all */
     size_t n_rows;
+    struct sl_duck_pick *pick;    /* of the rows, or NULL */
     const silt_row_range *ranges; /* of the only file; n_ranges 0: all */
     size_t n_ranges;
     size_t next_file;
@@ -53,6 +54,7 @@ static void close_read(void *ctx)
     const silt_env *env = read->dp->env;
     sl_duck_reader_close(&read->reader);
     sl_duck_files_close(&read->opened);
+    sl_duck_pick_drop(read->dp, read->pick);
     silt_expr_unref(read->predicate);
     silt_schema_unref(read->schema);
     sl_arena_release(&read->arena);
@@ -136,7 +138,7 @@ static silt_status put_wanted_rows(struct read *read, struct sl_buf *sql, silt_e
 {
     if (read->n_rows > 0) {
         sl_buf_put_c(sql, " WHERE ");
-        sl_duck_put_picked(sql, read->rows, read->n_rows);
+        sl_duck_put_picked(sql, read->rows, read->n_rows, read->pick);
     } else if (read->n_ranges > 0) {
         sl_buf_put_c(sql, " WHERE ");
         sl_duck_put_row_ranges(sql, read->ranges, read->n_ranges);
@@ -307,7 +309,7 @@ static silt_status copy_rows(struct read *read, const silt_parquet_read *request
     memcpy(rows, request->rows, request->n_rows * sizeof(*rows));
     read->rows = rows;
     read->n_rows = request->n_rows;
-    return SILT_OK;
+    return sl_duck_pick_new(read->dp, rows, request->n_rows, &read->pick, err);
 }
 
 /* With too many the text of the query would take longer than what they spare. */
