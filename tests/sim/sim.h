@@ -131,6 +131,7 @@ enum sim_op {
     SIM_HISTORY,
     SIM_CLEAN_LOG,
     SIM_COMPACT_LOG,
+    SIM_CHECKPOINT,
     SIM_NAP,
     SIM_OP_COUNT
 };
@@ -267,6 +268,7 @@ struct sim_knobs {
     bool row_ids;
     bool expires; /* the log is cleaned up: naps are long, and versions are kept for a day only */
     int checkpoint_interval;
+    bool v2; /* checkpoints with sidecars */
     int restarts;
 };
 
@@ -344,6 +346,7 @@ void sim_do_travel(struct sim_actor *actor);
 void sim_do_history(struct sim_actor *actor);
 void sim_do_clean_log(struct sim_actor *actor);
 void sim_do_compact_log(struct sim_actor *actor);
+void sim_do_checkpoint(struct sim_actor *actor);
 /* Looks at a snapshot and keeps what it saw. */
 bool sim_view_take(struct sim_actor *actor, silt_snapshot *snapshot);
 void sim_do_write(struct sim_actor *actor, enum sim_op op);

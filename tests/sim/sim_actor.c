@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const op_names[] = {"CREATE",   "INSERT",     "STREAM",     "INSERT-SELECT", "UPDATE",
-                                       "UPSERT",   "DELETE",     "OVERWRITE",  "COMPACT",       "RESTAT",
-                                       "COUNT-UP", "ADD-COLUMN", "SET-DOMAIN", "ENABLE-ICT",    "READ",
-                                       "TRAVEL",   "HISTORY",    "CLEAN-LOG",  "COMPACT-LOG",   "NAP"};
+static const char *const op_names[] = {
+    "CREATE",    "INSERT",  "STREAM",  "INSERT-SELECT", "UPDATE",      "UPSERT",     "DELETE",
+    "OVERWRITE", "COMPACT", "RESTAT",  "COUNT-UP",      "ADD-COLUMN",  "SET-DOMAIN", "ENABLE-ICT",
+    "READ",      "TRAVEL",  "HISTORY", "CLEAN-LOG",     "COMPACT-LOG", "CHECKPOINT", "NAP"};
 
 const char *sim_op_name(enum sim_op op)
 {
@@ -271,6 +271,7 @@ static void do_op(struct sim_actor *actor, enum sim_op op)
     case SIM_HISTORY: sim_do_history(actor); break;
     case SIM_CLEAN_LOG: sim_do_clean_log(actor); break;
     case SIM_COMPACT_LOG: sim_do_compact_log(actor); break;
+    case SIM_CHECKPOINT: sim_do_checkpoint(actor); break;
     case SIM_NAP: nap(actor); break;
     case SIM_STREAM: sim_do_stream(actor); break;
     default: sim_do_write(actor, op); break;

@@ -111,7 +111,7 @@ void sim_check_checkpoints(struct sim_world *world, const struct sim_state *stat
         if (parts > 1) {
             for (long part = 1; part < parts && whole && i + 1 < objects->n; part++) {
                 const struct sim_object *next = SIM_AT(objects, struct sim_object, i + 1);
-                if (strncmp(next->path, object->path, log + 32) != 0) {
+                if (strncmp(next->path, object->path, log + 32) != 0 || parts_of(next->path + log + 32) != parts) {
                     parts_missing = true; /* whoever wrote it crashed before the end */
                     break;
                 }

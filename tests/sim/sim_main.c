@@ -99,12 +99,24 @@ static void print_log(const struct sim_world *world)
     }
 }
 
+/* What is in the store in the end, data files apart. */
+static void print_objects(const struct sim_world *world)
+{
+    for (size_t i = 0; i < world->store.objects.n; i++) {
+        const struct sim_object *object = SIM_AT(&world->store.objects, struct sim_object, i);
+        if (strncmp(object->path, SIM_LOG, strlen(SIM_LOG)) == 0) {
+            (void)printf("---- %s, %zu bytes\n", object->path, object->len);
+        }
+    }
+}
+
 static bool run_one(struct sim_world *world, const struct options *options)
 {
     world->trace = options->trace ? stdout : NULL;
     const bool good = sim_run(world, options->from);
     if (options->trace) {
         print_log(world);
+        print_objects(world);
     }
     if (good) {
         (void)printf("seed %llu: %lld versions, nothing broken, digest %016llx\n", (unsigned long long)options->from,

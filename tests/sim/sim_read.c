@@ -57,7 +57,8 @@ void sim_do_travel(struct sim_actor *actor)
     silt_error err = SILT_ERROR_INIT;
     const silt_status status = silt_table_snapshot_at_version(actor->table, sim_actor_call(actor), version, &snapshot,
                                                               &err);
-    if (status == SILT_ENOTFOUND && !(was_there && sim_store_can_open(world, version))) {
+    /* Where a clean-up was interrupted, it is a gap that the version lies in. */
+    if ((status == SILT_ENOTFOUND || status == SILT_ECORRUPT) && !(was_there && sim_store_can_open(world, version))) {
         sim_trace(actor, "version %lld has expired", (long long)version);
         return;
     }

@@ -34,3 +34,29 @@ void sim_do_compact_log(struct sim_actor *actor)
         (void)sim_actor_excuse(actor, "compacting the log", status, &err);
     }
 }
+
+void sim_do_checkpoint(struct sim_actor *actor)
+{
+    struct sim_world *world = actor->world;
+    silt_checkpoint_options options = SILT_CHECKPOINT_OPTIONS_INIT;
+    const bool old = sim_chance(world, 300000);
+    options.version = old ? sim_below(world, world->store.n_commits) : -1;
+    options.rows_per_part = !world->knobs.v2 && sim_chance(world, 300000) ? 2 : 0;
+    options.files_per_sidecar = world->knobs.v2 && sim_chance(world, 500000) ? 2 : 0;
+    options.json_top = world->knobs.v2 && sim_chance(world, 500000);
+    const bool was_there = !old || sim_store_can_open(world, options.version);
+    silt_checkpoint_result result = {.size = sizeof(result), .version = -1};
+    silt_error err = SILT_ERROR_INIT;
+    const silt_status status = silt_table_checkpoint(actor->table, sim_actor_call(actor), &options, &result, &err);
+    sim_trace(actor, "checkpoint of version %lld: %s", (long long)result.version,
+              status != SILT_OK ? "failed"
+              : result.written  ? "written"
+                                : "was there");
+    if ((status == SILT_ENOTFOUND || status == SILT_ECORRUPT) && old &&
+        !(was_there && sim_store_can_open(world, options.version))) {
+        return;
+    }
+    if (status != SILT_OK) {
+        (void)sim_actor_excuse(actor, "writing a checkpoint", status, &err);
+    }
+}

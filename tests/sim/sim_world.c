@@ -378,6 +378,7 @@ static void turn_knobs(struct sim_world *world)
     knobs->serializable = sim_chance(world, 400000);
     knobs->expires = sim_chance(world, 300000);
     knobs->checkpoint_interval = 2 + (int)sim_below(world, knobs->expires ? 3 : 12);
+    knobs->v2 = sim_chance(world, 400000);
     knobs->timestamps = sim_chance(world, 300000);
     knobs->row_ids = sim_chance(world, 300000);
     knobs->race_to_create = sim_chance(world, 200000);
@@ -402,6 +403,7 @@ static void choose_work(struct sim_world *world, struct sim_actor *actor)
     actor->weights[SIM_NAP] /= world->knobs.expires ? 2 : 4;
     actor->weights[SIM_CLEAN_LOG] /= world->knobs.expires ? 2 : 8;
     actor->weights[SIM_COMPACT_LOG] /= 3;
+    actor->weights[SIM_CHECKPOINT] /= 3;
     actor->weights[SIM_READ]++;
 }
 

@@ -653,6 +653,7 @@ bool sim_do_create(struct sim_actor *actor)
         {"delta.checkpointInterval", interval},
         {"delta.feature.domainMetadata", "supported"},
         {"delta.enableInCommitTimestamps", world->knobs.timestamps ? "true" : "false"},
+        {"delta.checkpointPolicy", world->knobs.v2 ? "v2" : "classic"},
         {"delta.enableRowTracking", world->knobs.row_ids ? "true" : "false"},
         {"delta.logRetentionDuration", world->knobs.expires ? "interval 1 day" : "interval 30 days"},
         {"delta.isolationLevel",
