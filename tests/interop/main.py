@@ -10,7 +10,7 @@ import tempfile
 
 from harness import Run
 
-AREAS = ("types", "partitions", "commits", "pruning", "checkpoints", "mixed", "concurrent", "features", "writing", "zones", "statements")
+AREAS = ("types", "partitions", "commits", "pruning", "checkpoints", "checkpointing", "mixed", "concurrent", "features", "writing", "zones", "statements")
 
 
 def main():

@@ -22,6 +22,13 @@ class Stream(ctypes.Structure):
                 ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p)]
 
 
+class CheckpointOptions(ctypes.Structure):
+    """silt_checkpoint_options."""
+
+    _fields_ = [("size", ctypes.c_uint32), ("kind", ctypes.c_int), ("version", ctypes.c_int64),
+                ("rows_per_part", ctypes.c_int64), ("files_per_sidecar", ctypes.c_int64), ("json_top", ctypes.c_bool)]
+
+
 class SiltApiError(Exception):
     """A function of the library failed."""
 
@@ -54,6 +61,15 @@ class Library:
         made = ctypes.c_void_p()
         self.call(name, *arguments, ctypes.byref(made))
         return made
+
+    def checkpoint(self, path, **options):
+        """Writes a checkpoint of the newest version."""
+        table = self.make("silt_table_for_path", self.engine, path.encode())
+        try:
+            how = CheckpointOptions(size=ctypes.sizeof(CheckpointOptions), version=-1, **options)
+            self.call("silt_table_checkpoint", table, None, ctypes.byref(how), None)
+        finally:
+            self.lib.silt_table_unref(table)
 
     def read(self, path, version=None, columns=None):
         """The rows of a version as a pyarrow table."""
