@@ -200,7 +200,8 @@ static silt_status put_sidecars(struct sl_checkpoint_putting *p, silt_error *err
     const struct sl_checkpoint_stream_request request = {.files = true};
     struct sl_checkpoint_stream *stream = NULL;
     bool more = true;
-    p->layout.columns = SL_COLUMN_ADD | SL_COLUMN_REMOVE;
+    p->layout.columns = SL_COLUMN_ADD;
+    p->layout.columns |= p->content->has_removes ? (unsigned)SL_COLUMN_REMOVE : 0U;
     silt_status status = open_stream(p, &request, &stream, err);
     while (status == SILT_OK && more) {
         status = sl_checkpoint_stream_more(stream, &more, err);
