@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 
+import area_checkpoint
 import area_log
 import area_tables
 import contest
@@ -128,6 +129,7 @@ AREAS = {
     "write": lambda report, scratch: measure_write(report, make_data(), scratch),
     **area_log.AREAS,
     **area_tables.AREAS,
+    **area_checkpoint.AREAS,
 }
 GROUPS = {"log": list(area_log.AREAS)}
 

@@ -13,6 +13,7 @@ Imports are outside of the times and inside of the process's. WHAT is one of
     --history TABLE                       the number of versions
     --files TABLE [--where SQL]           the list of its files, with partition values, or of those that may have such rows
     --open TABLE                          protocol, metadata and schema
+    --checkpoint TABLE                    writes one, of the newest version (delta-rs)
     --refresh TABLE FOLDER                before each repetition but the first the next commit of FOLDER is moved into the log
 """
 import argparse
@@ -133,6 +134,9 @@ class DeltaRs:
         found = self.deltalake.DeltaTable(table)
         return [found.protocol(), found.metadata(), found.schema()]
 
+    def checkpoint(self, table):
+        self.deltalake.DeltaTable(table).create_checkpoint()
+
     def refresh(self, table):
         if self.resident is None:
             self.resident = self.deltalake.DeltaTable(table)
@@ -183,6 +187,7 @@ def parse():
     parser.add_argument("--files")
     parser.add_argument("--where")
     parser.add_argument("--open")
+    parser.add_argument("--checkpoint")
     parser.add_argument("--refresh", nargs=2)
     args = parser.parse_args()
     if args.query:
@@ -207,6 +212,9 @@ def once(peer, args, number):
         return [peer.files(args.files, args.where)]
     if args.open:
         peer.open(args.open)
+        return []
+    if args.checkpoint:
+        peer.checkpoint(args.checkpoint)
         return []
     if args.refresh:
         return [peer.refresh(args.refresh[0])]

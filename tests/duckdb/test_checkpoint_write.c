@@ -11,8 +11,8 @@
 #include "fsck_findings.h"
 #include "kernel/checkpoint/checkpoint_write.h"
 
-#define ROUNDS 8
-#define COMMITS 14
+#define ROUNDS 6
+#define COMMITS 12
 
 static silt_table *table_of(struct session_fixture *s, const char *name)
 {
