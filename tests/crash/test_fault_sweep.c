@@ -230,7 +230,8 @@ static bool note_file(void *ctx, const silt_file_entry *entry)
 {
     struct listing *listing = ctx;
     const struct sl_str name = sl_str_make(entry->name, entry->name_len);
-    if (sl_str_starts_with(name, SL_STR("_delta_log/")) && sl_str_ends_with(name, SL_STR(".json"))) {
+    if (sl_str_starts_with(name, SL_STR("_delta_log/")) &&
+        (sl_str_ends_with(name, SL_STR(".json")) || sl_str_ends_with(name, SL_STR(".crc")))) {
         return true;
     }
     if (sl_str_ends_with(name, SL_STR(".parquet")) && name.ptr[0] == 'p') {
