@@ -76,6 +76,27 @@ class Maintain(cli_support.CliTest):
         self.assertEqual(self.silt("fsck", self.table, "-o", "jsonl").code, 0)
         self.assert_prints("", "clean-log", self.table, "-o", "jsonl")
 
+    def test_commits_write_the_checkpoints_that_are_due_and_clean_up_after_them(self):
+        table = self.table[:20] + "_due"
+        self.folder = os.path.join(self.dir, table, "_delta_log")
+        self.sql(f"CREATE TABLE {table} (id BIGINT) TBLPROPERTIES ('delta.checkpointInterval' = '3')")
+        for i in range(1, 6):
+            self.sql(f"INSERT INTO {table} VALUES ({i})")
+        self.assertEqual(self.log("*.checkpoint.parquet"), ["00000000000000000003.checkpoint.parquet"])
+        self.assertEqual(self.log("*.crc"), [f"{version:020}.crc" for version in range(6)])
+        for name in self.log("*.crc"):
+            os.remove(os.path.join(self.folder, name))
+        for version in range(6):
+            self.age(100 - version, version)
+        for i in range(6, 8):
+            self.sql(f"INSERT INTO {table} VALUES ({i})")
+        # Nothing to derive the first checksum from: the checkpoint counts anew, and later ones follow it.
+        self.assertEqual(self.log("*.crc"), [f"{version:020}.crc" for version in (6, 7)])
+        self.assertEqual(self.log("*.checkpoint.parquet"), [f"{version:020}.checkpoint.parquet" for version in (3, 6)])
+        self.assertEqual(self.log("*.json"), [f"{version:020}.json" for version in range(3, 8)])
+        self.assertEqual(self.sql(f"SELECT sum(id) AS s FROM {table}", "-o", "csv"), "s\n28\n")
+        self.assert_prints("", "fsck", table, "-o", "jsonl")
+
     def test_commits_are_compacted_and_read_as_before(self):
         done = self.silt("compact-log", self.table, "--from", "1", "--to", "3", "-o", "json")
         self.assertEqual((done.code, done.err), (0, ""))

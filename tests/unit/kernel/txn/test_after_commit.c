@@ -135,6 +135,28 @@ static void a_broken_one_before_is_passed_over(void **state)
     silt_snapshot_unref(base);
 }
 
+/* The fixture's engine writes no Parquet. */
+static void a_checkpoint_that_fails_costs_one_note(void **state)
+{
+    static const char metadata[] =
+        "{\"metaData\":{\"id\":\"m1\",\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":"
+        "\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[]}\",\"partitionColumns\":[],\"configuration\":"
+        "{\"delta.checkpointInterval\":\"2\"}}}";
+    struct log_fixture *f = *state;
+    log_commit(f, 0, LOG_PROTOCOL, metadata, NULL);
+    after(f, NULL, 0);
+    silt_snapshot *base = log_open(f, 0);
+    log_commit(f, 1, LOG_ADD("b"), NULL);
+    after(f, base, 1);
+    assert_int_equal(f->test.n_logs, 0);
+    log_commit(f, 2, LOG_ADD("c"), NULL);
+    after(f, base, 2);
+    assert_int_equal(f->test.n_logs, 1);
+    assert_non_null(strstr(f->test.last_log, "version 2 is committed, but the checkpoint that is due was not written"));
+    expect_crc(f, 2);
+    silt_snapshot_unref(base);
+}
+
 /* Memory may run out anywhere: nothing fails, and at most a note is written. */
 static void failed_allocations_leave_the_commit_alone(void **state)
 {
@@ -161,9 +183,10 @@ static void failed_allocations_leave_the_commit_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LOG_TEST(checksums_begin_with_the_table),        LOG_TEST(commits_of_winners_are_caught_up_with),
-        LOG_TEST(a_log_without_checksums_stays_without), LOG_TEST(one_of_another_writer_stays),
-        LOG_TEST(a_broken_one_before_is_passed_over),    LOG_TEST(failed_allocations_leave_the_commit_alone),
+        LOG_TEST(checksums_begin_with_the_table),         LOG_TEST(commits_of_winners_are_caught_up_with),
+        LOG_TEST(a_log_without_checksums_stays_without),  LOG_TEST(one_of_another_writer_stays),
+        LOG_TEST(a_broken_one_before_is_passed_over),     LOG_TEST(failed_allocations_leave_the_commit_alone),
+        LOG_TEST(a_checkpoint_that_fails_costs_one_note),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
