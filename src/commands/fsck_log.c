@@ -96,7 +96,10 @@ static bool is_found(const struct sl_vec *found, struct sl_str name)
     return false;
 }
 
-/* Parts that belong to no complete checkpoint; each is told once, by its first part that is there. */
+/*
+ * Parts that belong to no complete checkpoint; each is told once, by its first part that is there. Readers pass over them, and a writer
+ * that ends between two parts leaves them (PROTOCOL.md "Multi-Part Checkpoint"): no fault.
+ */
 static silt_status tell_torn(struct walk *w, const struct group *g, const struct sl_vec *whole, silt_error *err)
 {
     int32_t told = 0;
@@ -107,7 +110,7 @@ static silt_status tell_torn(struct walk *w, const struct group *g, const struct
         }
         told = file->n_parts;
         const struct sl_fsck_about about = {
-            .severity = SILT_FSCK_FAULT, .check = SL_FSCK_CHECKPOINT, .version = g->version, .file = file->name};
+            .severity = SILT_FSCK_NOTE, .check = SL_FSCK_CHECKPOINT, .version = g->version, .file = file->name};
         SL_TRY(sl_fsck_tell(w->fsck, &about, err, "the checkpoint in %d parts is not complete", (int)file->n_parts));
     }
     return SILT_OK;

@@ -237,7 +237,7 @@ static void torn_checkpoints_and_hints_are_told(void **state)
     log_put(f, "00000000000000000002.checkpoint.0000000002.0000000003.parquet", LOG_PROTOCOL "\n");
     log_put(f, "_last_checkpoint", "{\"version\":2,\"size\":5,\"parts\":3}");
     check(f, "fault last-checkpoint -1 - _last_checkpoint: - for -\n"
-             "fault checkpoint 2 - 00000000000000000002.checkpoint.0000000002.0000000003.parquet: - for -\n");
+             "note checkpoint 2 - 00000000000000000002.checkpoint.0000000002.0000000003.parquet: - for -\n");
     log_put(f, "_last_checkpoint", "{\"version\":");
     log_remove(f, "00000000000000000002.checkpoint.0000000002.0000000003.parquet");
     log_checkpoint(f, 1, LOG_PROTOCOL, NULL);
