@@ -6,7 +6,7 @@ DESTDIR ?=
 JOBS    ?= $(shell nproc)
 
 .DEFAULT_GOAL := all
-.PHONY: all product release debug demo test sim test-interop test-all bench asan tsan fuzz lint check format install \
+.PHONY: all product release debug demo test sim sweep test-interop test-all bench asan tsan fuzz lint check format install \
         clean distclean help deps deps-lint
 
 all: product ## build the library and the program (build/release)
@@ -46,10 +46,17 @@ sim: deps ## run the deterministic simulation; SIM_HISTORIES=n for more than 200
 	@cmake --build --preset release --parallel $(JOBS) --target sim
 	@build/release/tests/sim/sim
 
+sweeps = test_kill_points
+sweep: deps ## kill, fail and starve whatever writes, at every point (make test takes samples)
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release --parallel $(JOBS) --target silt_duckdb $(sweeps)
+	@export SILT_SWEEP=all SILT_ENGINE_PATH=$(CURDIR)/build/release/lib/libsilt_duckdb.so; \
+	  for sweep in $(sweeps); do build/release/tests/crash/$$sweep || exit 1; done
+
 test-interop: product ## run the tests against other implementations
 	@SILT=$(CURDIR)/build/release/bin/silt tests/interop/run
 
-test-all: test asan tsan ## test, asan, tsan, and test-interop
+test-all: test asan tsan sweep ## test, asan, tsan, sweep, and test-interop
 	@if [ -x tests/interop/run ]; then $(MAKE) --no-print-directory test-interop; fi
 
 bench: release ## run the benchmarks

@@ -1,0 +1,323 @@
+/*
+ * Jobs of the sweeps, see sweep_jobs.h.
+ */
+#include "sweep_jobs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define US_PER_DAY (INT64_C(86400) * 1000000)
+#define SMALL                                                                       \
+    "CREATE TABLE @ (id BIGINT, part STRING) USING delta PARTITIONED BY (part) #; " \
+    "INSERT INTO @ VALUES (1, 'a'), (2, 'b'), (4, 'b'); INSERT INTO @ VALUES (3, 'c')"
+#define EVERY_THIRD "'delta.checkpointInterval' = '3'"
+
+/* ---- upkeep ---- */
+
+static silt_status checkpoint_whole(silt_table *table, silt_error *err)
+{
+    return silt_table_checkpoint(table, NULL, NULL, NULL, err);
+}
+
+static silt_status checkpoint_in_parts(silt_table *table, silt_error *err)
+{
+    silt_checkpoint_options options = SILT_CHECKPOINT_OPTIONS_INIT;
+    options.kind = SILT_CHECKPOINT_V1;
+    options.rows_per_part = 1;
+    return silt_table_checkpoint(table, NULL, &options, NULL, err);
+}
+
+static silt_status checkpoint_with_sidecars(silt_table *table, silt_error *err)
+{
+    silt_checkpoint_options options = SILT_CHECKPOINT_OPTIONS_INIT;
+    options.kind = SILT_CHECKPOINT_V2;
+    options.files_per_sidecar = 1;
+    return silt_table_checkpoint(table, NULL, &options, NULL, err);
+}
+
+static silt_status checkpoint_as_json(silt_table *table, silt_error *err)
+{
+    silt_checkpoint_options options = SILT_CHECKPOINT_OPTIONS_INIT;
+    options.kind = SILT_CHECKPOINT_V2;
+    options.json_top = true;
+    return silt_table_checkpoint(table, NULL, &options, NULL, err);
+}
+
+static silt_status clean_log(silt_table *table, silt_error *err)
+{
+    silt_clean_log_result result = {.size = sizeof(result)};
+    const silt_status status = silt_table_clean_log(table, NULL, NULL, &result, err);
+    return status == SILT_OK && result.failed > 0 ? SILT_EIO : status;
+}
+
+static silt_status compact_log(silt_table *table, silt_error *err)
+{
+    return silt_table_compact_log(table, NULL, 0, 2, NULL, err);
+}
+
+/* DROP TABLE takes names only. */
+static silt_status drop(silt_table *table, silt_error *err)
+{
+    return silt_table_drop(table, NULL, err);
+}
+
+/* ---- the jobs ---- */
+
+const struct sweep_job sweep_jobs[] = {
+    {.name = "create", .statement = "CREATE TABLE @ (id BIGINT, part STRING) PARTITIONED BY (part) #"},
+    {.name = "create as",
+     .statement = "CREATE TABLE @ PARTITIONED BY (part) # AS SELECT 5 AS id, 'a' AS part UNION ALL SELECT 6, 'b'"},
+    {.name = "append", .table = "", .statement = "INSERT INTO @ VALUES (10, 'b'), (20, 'd')"},
+    {.name = "append that fails",
+     .table = "CREATE TABLE @ (id BIGINT NOT NULL, part STRING) #; INSERT INTO @ VALUES (1, 'a')",
+     .statement = "INSERT INTO @ VALUES (1, 'a'), (NULL, 'b')",
+     .fails = true,
+     .stays = true},
+    {.name = "append with all due",
+     .properties = EVERY_THIRD,
+     .table = "",
+     .statement = "INSERT INTO @ VALUES (10, 'b')",
+     .checkpointed = true,
+     .expired = true},
+    {.name = "overwrite", .table = "", .statement = "INSERT OVERWRITE @ SELECT id * 100, part FROM @ WHERE id < 3"},
+    {.name = "replace a partition",
+     .table = "",
+     .statement = "INSERT INTO @ REPLACE WHERE part = 'b' VALUES (7, 'b'), (8, 'b')"},
+    {.name = "replace rows", .table = "", .statement = "INSERT INTO @ REPLACE WHERE id > 2 VALUES (9, 'a')"},
+    {.name = "overwrite partitions",
+     .table = "",
+     .option = "silt.write.partitionOverwriteMode = dynamic",
+     .statement = "INSERT OVERWRITE @ VALUES (9, 'a'), (11, 'c')"},
+    {.name = "merge schema",
+     .table = "",
+     .statement = "INSERT WITH SCHEMA EVOLUTION INTO @ BY NAME SELECT 4 AS id, 'a' AS part, 'x' AS extra"},
+    {.name = "replace table",
+     .table = "",
+     .statement = "CREATE OR REPLACE TABLE @ USING delta # AS SELECT 'x' AS word, 1 AS n"},
+    {.name = "truncate", .table = "", .statement = "TRUNCATE TABLE @"},
+    {.name = "drop", .table = "", .upkeep = drop},
+    {.name = "checkpoint", .table = "", .upkeep = checkpoint_whole, .stays = true},
+    {.name = "checkpoint in parts", .table = "", .upkeep = checkpoint_in_parts, .stays = true},
+    {.name = "checkpoint with sidecars",
+     .properties = "'delta.checkpointPolicy' = 'v2'",
+     .table = "",
+     .upkeep = checkpoint_with_sidecars,
+     .stays = true},
+    {.name = "checkpoint as JSON",
+     .properties = "'delta.checkpointPolicy' = 'v2'",
+     .table = "",
+     .upkeep = checkpoint_as_json,
+     .stays = true},
+    {.name = "clean log",
+     .properties = EVERY_THIRD,
+     .table = SMALL "; INSERT INTO @ VALUES (5, 'a'); INSERT INTO @ VALUES (6, 'a')",
+     .upkeep = clean_log,
+     .expired = true,
+     .stays = true},
+    {.name = "compact log", .table = "", .upkeep = compact_log, .stays = true},
+};
+const size_t sweep_n_jobs = sizeof(sweep_jobs) / sizeof(sweep_jobs[0]);
+
+static const char *const kinds[SWEEP_KINDS] = {
+    "",
+    "'delta.columnMapping.mode' = 'name'",
+    "'delta.enableRowTracking' = 'true', 'delta.enableInCommitTimestamps' = 'true'",
+};
+
+/* ---- the session ---- */
+
+static int64_t wall_ahead(void *ctx)
+{
+    const struct sweep_bench *bench = ctx;
+    return silt_env_default()->wall_time_us(silt_env_default()->ctx) + bench->ahead_us;
+}
+
+static int64_t pass_monotonic(void *ctx)
+{
+    (void)ctx;
+    return silt_env_default()->monotonic_us(silt_env_default()->ctx);
+}
+
+static silt_status pass_random(void *ctx, void *out, size_t size)
+{
+    (void)ctx;
+    return silt_env_default()->random_bytes(silt_env_default()->ctx, out, size);
+}
+
+static void pass_sleep(void *ctx, int64_t duration_us)
+{
+    (void)ctx;
+    silt_env_default()->sleep_us(silt_env_default()->ctx, duration_us);
+}
+
+void sweep_env_init(struct sweep_bench *bench)
+{
+    memset(bench, 0, sizeof(*bench));
+    bench->env = *silt_env_default();
+    bench->env.ctx = bench;
+    bench->env.wall_time_us = wall_ahead;
+    bench->env.monotonic_us = pass_monotonic;
+    bench->env.random_bytes = pass_random;
+    bench->env.sleep_us = pass_sleep;
+    bench->env.log = NULL;
+}
+
+bool sweep_open(struct sweep_bench *bench, const char *warehouse, const char *temp_dir, silt_storage_registry *stores)
+{
+    const struct sql_options options = {
+        .warehouse = warehouse, .temp_dir = temp_dir, .env = &bench->env, .stores = stores};
+    return sql_open(&bench->sql, &options);
+}
+
+void sweep_close(struct sweep_bench *bench)
+{
+    sql_close(&bench->sql);
+}
+
+/* The text with the table and the properties put in. */
+static bool fill_in(struct sweep_bench *bench, const struct sweep_job *job, enum sweep_kind kind, const char *text)
+{
+    struct sl_buf *out = &bench->sql.text;
+    sl_buf_clear(out);
+    for (const char *at = text; *at != '\0'; at++) {
+        const bool both = kinds[kind][0] != '\0' && job->properties != NULL;
+        if (*at == '@') {
+            sl_buf_put_c(out, "delta.`");
+            sl_buf_put_c(out, bench->table);
+            sl_buf_put_c(out, "`");
+        } else if (*at == '#' && (kinds[kind][0] != '\0' || job->properties != NULL)) {
+            sl_buf_put_c(out, "TBLPROPERTIES (");
+            sl_buf_put_c(out, kinds[kind]);
+            sl_buf_put_c(out, both ? ", " : "");
+            sl_buf_put_c(out, job->properties != NULL ? job->properties : "");
+            sl_buf_put_c(out, ")");
+        } else if (*at != '#') {
+            sl_buf_put_char(out, *at);
+        }
+    }
+    const size_t n = sl_buf_view(out).len;
+    if (n >= sizeof(bench->text)) {
+        return false;
+    }
+    memcpy(bench->text, sl_buf_cstr(out), n + 1);
+    return true;
+}
+
+static silt_status run_upkeep(struct sweep_bench *bench, silt_status (*upkeep)(silt_table *table, silt_error *err))
+{
+    silt_table *table = NULL;
+    bench->sql.err = (silt_error)SILT_ERROR_INIT;
+    silt_status status = silt_session_table(bench->sql.session, bench->table, &table, &bench->sql.err);
+    if (status == SILT_OK) {
+        status = upkeep(table, &bench->sql.err);
+    }
+    silt_table_unref(table);
+    return status;
+}
+
+bool sweep_prepare(struct sweep_bench *bench, const struct sweep_job *job, enum sweep_kind kind)
+{
+    if (job->table == NULL) {
+        return true;
+    }
+    return fill_in(bench, job, kind, job->table[0] == '\0' ? SMALL : job->table) &&
+           sql_run(&bench->sql, "%s", bench->text) &&
+           (!job->checkpointed || run_upkeep(bench, checkpoint_whole) == SILT_OK);
+}
+
+silt_status sweep_run(struct sweep_bench *bench, const struct sweep_job *job, enum sweep_kind kind)
+{
+    if (job->option != NULL && !sql_run(&bench->sql, "SET %s", job->option)) {
+        return SILT_EINVALID;
+    }
+    bench->ahead_us = job->expired ? 100 * US_PER_DAY : 0;
+    silt_status status = SILT_EINVALID;
+    if (job->statement == NULL) {
+        status = run_upkeep(bench, job->upkeep);
+    } else if (fill_in(bench, job, kind, job->statement)) {
+        status = sql_try(&bench->sql, "%s", bench->text);
+    }
+    bench->ahead_us = 0;
+    const silt_error err = bench->sql.err;
+    if (job->option != NULL && !sql_run(&bench->sql, "RESET %.*s", (int)strcspn(job->option, " "), job->option)) {
+        return SILT_EINVALID;
+    }
+    bench->sql.err = err;
+    return status;
+}
+
+/* ---- what there is ---- */
+
+static silt_status describe(struct sweep_bench *bench, char *out, size_t *used)
+{
+    silt_table *table = NULL;
+    silt_snapshot *snapshot = NULL;
+    silt_error *err = &bench->sql.err;
+    silt_status status = silt_session_table(bench->sql.session, bench->table, &table, err);
+    if (status == SILT_OK) {
+        status = silt_table_latest_snapshot(table, NULL, &snapshot, err);
+    }
+    if (status == SILT_OK) {
+        *used = (size_t)snprintf(out, SWEEP_TEXT, "version %lld\n", (long long)silt_snapshot_version(snapshot));
+    }
+    silt_snapshot_unref(snapshot);
+    silt_table_unref(table);
+    return status;
+}
+
+bool sweep_look(struct sweep_bench *bench, char out[SWEEP_TEXT])
+{
+    size_t used = 0;
+    bench->sql.err = (silt_error)SILT_ERROR_INIT;
+    silt_status status = describe(bench, out, &used);
+    if (status == SILT_ENOTTABLE) {
+        (void)snprintf(out, SWEEP_TEXT, "none");
+        return true;
+    }
+    static const char *const questions[] = {"DESCRIBE delta.`%s`", "SELECT * FROM delta.`%s` ORDER BY ALL"};
+    for (size_t i = 0; status == SILT_OK && i < 2; i++) {
+        char question[500];
+        const char *at = strchr(questions[i], '%');
+        (void)snprintf(question, sizeof(question), "%.*s%s%s", (int)(at - questions[i]), questions[i], bench->table,
+                       at + 2);
+        status = sql_try(&bench->sql, "%s", question);
+        used += status != SILT_OK
+                    ? 0
+                    : (size_t)snprintf(out + used, SWEEP_TEXT - used, "%s\n", sl_buf_cstr(&bench->sql.text));
+        if (used >= SWEEP_TEXT) {
+            return false;
+        }
+    }
+    if (status != SILT_OK) {
+        (void)snprintf(out, SWEEP_TEXT, "%s [%s] %s", silt_status_name(status), bench->sql.err.code_name,
+                       bench->sql.err.message);
+    }
+    return status == SILT_OK;
+}
+
+static bool tell_finding(void *ctx, const silt_fsck_finding *finding)
+{
+    (void)ctx;
+    if (finding->severity == SILT_FSCK_FAULT) {
+        (void)fprintf(stderr, "fsck: %s: %s: %s\n", finding->check, finding->file != NULL ? finding->file : "",
+                      finding->message);
+    }
+    return true;
+}
+
+bool sweep_check(struct sweep_bench *bench)
+{
+    silt_table *table = NULL;
+    silt_fsck_report report = {.size = sizeof(report)};
+    silt_error *err = &bench->sql.err;
+    silt_status status = silt_session_table(bench->sql.session, bench->table, &table, err);
+    if (status == SILT_OK) {
+        status = silt_table_fsck(table, NULL, NULL, tell_finding, NULL, &report, err);
+    }
+    silt_table_unref(table);
+    if (status != SILT_OK && status != SILT_ENOTTABLE) {
+        (void)fprintf(stderr, "fsck: %s %s\n", silt_status_name(status), err->message);
+        return false;
+    }
+    return report.faults == 0;
+}

@@ -1,0 +1,68 @@
+/*
+ * Everything that writes to a table, as jobs for the sweeps of tests/crash: each can be run on a table of each kind, and tells what the table
+ * is like before and after, as text. Like sql_fixture.h nothing here ends the test.
+ */
+#ifndef SILT_SWEEP_JOBS_H
+#define SILT_SWEEP_JOBS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sql_fixture.h"
+
+/* The kinds of tables: their properties. */
+enum sweep_kind {
+    SWEEP_PLAIN,
+    SWEEP_MAPPED,  /* columns mapped by name */
+    SWEEP_TRACKED, /* row tracking and in-commit timestamps */
+    SWEEP_KINDS
+};
+
+/* In texts @ is the table, # stands for TBLPROPERTIES. */
+struct sweep_job {
+    const char *name;
+    const char *properties; /* NULL, or of the table, besides its kind's */
+    const char *table;      /* makes it; NULL: there is none, "": a small one, partitioned by `part` */
+    const char *option;     /* NULL, or set while the statement runs */
+    const char *statement;  /* NULL: it is `upkeep` */
+    silt_status (*upkeep)(silt_table *table, silt_error *err);
+    bool checkpointed; /* a checkpoint is made before */
+    bool expired;      /* it runs when what the log holds has expired */
+    bool fails;        /* it is refused, whatever the store does */
+    bool stays;        /* the table says the same after it */
+};
+
+extern const struct sweep_job sweep_jobs[];
+extern const size_t sweep_n_jobs;
+
+#define SWEEP_TEXT 2048
+
+/* A session whose clock can be put forward, and the table at hand. */
+struct sweep_bench {
+    struct sql_fixture sql;
+    silt_env env; /* the session's */
+    int64_t ahead_us;
+    char table[400]; /* path or URI */
+    char text[SWEEP_TEXT];
+};
+
+/* The process's environment with that clock; the rest of it may be changed until sweep_open. Not to be moved. */
+void sweep_env_init(struct sweep_bench *bench);
+/* stores are consumed. */
+bool sweep_open(struct sweep_bench *bench, const char *warehouse, const char *temp_dir, silt_storage_registry *stores);
+void sweep_close(struct sweep_bench *bench);
+
+/* Makes bench->table, as it is before the job. */
+bool sweep_prepare(struct sweep_bench *bench, const struct sweep_job *job, enum sweep_kind kind);
+/* Runs the job; what went wrong is in bench->sql.err. */
+silt_status sweep_run(struct sweep_bench *bench, const struct sweep_job *job, enum sweep_kind kind);
+/*
+ * What the table is now: version, columns, rows; "none" if there is none. False when it cannot be read as a table and is not missing either: the text
+ * says why.
+ */
+bool sweep_look(struct sweep_bench *bench, char out[SWEEP_TEXT]);
+/* The check of the table; faults that it finds go to stderr. What is odd but misleads nobody is let pass: files of no version. */
+bool sweep_check(struct sweep_bench *bench);
+
+#endif
