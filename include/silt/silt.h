@@ -8,6 +8,7 @@
 #include "silt/changes.h"
 #include "silt/checkpoint.h"
 #include "silt/commands.h"
+#include "silt/committer.h"
 #include "silt/deletion_vector.h"
 #include "silt/engine.h"
 #include "silt/env.h"

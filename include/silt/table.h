@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "silt/committer.h"
 #include "silt/engine.h"
 #include "silt/env.h"
 #include "silt/export.h"
@@ -50,6 +51,8 @@ typedef struct silt_catalog_state {
     const silt_catalog_commit
         *commits; /* those that it still holds, ascending and without gaps; may be published too */
     size_t n_commits;
+    silt_committer
+        *committer; /* by which transactions commit; NULL: the table can only be read. A reference is taken */
 } silt_catalog_state;
 
 /*

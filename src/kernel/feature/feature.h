@@ -43,6 +43,9 @@ silt_status sl_gate_read_by_catalog(const struct sl_protocol *protocol, const st
                                     const silt_schema *schema, silt_error *err);
 silt_status sl_gate_write(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
                           const silt_schema *schema, silt_error *err);
+/* The same for a table that was opened through its catalog, with a committer. */
+silt_status sl_gate_write_by_catalog(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                                     const silt_schema *schema, silt_error *err);
 
 /*
  * The protocol that a new table needs, and the properties that are stored: (1,2) unless its schema, properties (delta.minReaderVersion, delta.minWriterVersion,

@@ -22,7 +22,8 @@ struct obstacles {
 enum use {
     READ_BY_PATH,
     READ_BY_CATALOG,
-    WRITE
+    WRITE_BY_PATH,
+    WRITE_BY_CATALOG
 };
 
 static void add_obstacle(struct obstacles *found, struct sl_str name, const char *detail)
@@ -41,8 +42,9 @@ static void add_obstacle(struct obstacles *found, struct sl_str name, const char
 
 static bool is_refused(const struct sl_feature *feature, enum use use)
 {
-    const enum sl_feature_support support = use == WRITE ? feature->write : feature->read;
-    return support == SL_FEATURE_REFUSED || (support == SL_FEATURE_BY_CATALOG && use != READ_BY_CATALOG);
+    const bool by_catalog = use == READ_BY_CATALOG || use == WRITE_BY_CATALOG;
+    const enum sl_feature_support support = use >= WRITE_BY_PATH ? feature->write : feature->read;
+    return support == SL_FEATURE_REFUSED || (support == SL_FEATURE_BY_CATALOG && !by_catalog);
 }
 
 static void find_known(struct obstacles *found, sl_feature_set active, const struct sl_metadata *metadata,
@@ -51,7 +53,7 @@ static void find_known(struct obstacles *found, sl_feature_set active, const str
     for (size_t i = 0; i < sl_feature_count(); i++) {
         const struct sl_feature *feature = sl_feature_at(i);
         /* Rows that break a constraint are as wrong where the protocol has forgotten it. */
-        const bool counts = ((active >> i) & 1) != 0 || (use == WRITE && sl_feature_is_constraint(i));
+        const bool counts = ((active >> i) & 1) != 0 || (use >= WRITE_BY_PATH && sl_feature_is_constraint(i));
         if (!counts || !is_refused(feature, use)) {
             continue;
         }
@@ -137,8 +139,8 @@ silt_status sl_gate_read_by_catalog(const struct sl_protocol *protocol, const st
     return gate_read(protocol, metadata, schema, READ_BY_CATALOG, err);
 }
 
-silt_status sl_gate_write_features(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
-                                   const silt_schema *schema, silt_error *err)
+static silt_status gate_write(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                              const silt_schema *schema, enum use use, silt_error *err)
 {
     /* A writer reads the table first; what only a catalog lifts, its own list of features refuses. */
     SL_TRY(sl_gate_read_by_catalog(protocol, metadata, schema, err));
@@ -148,14 +150,27 @@ silt_status sl_gate_write_features(const struct sl_protocol *protocol, const str
                        (long long)protocol->min_writer_version);
     }
     struct obstacles found = {.n = 0};
-    find_known(&found, sl_feature_active(protocol, true), metadata, schema, WRITE);
+    find_known(&found, sl_feature_active(protocol, true), metadata, schema, use);
     find_unknown(&found, &protocol->writer_features);
     return judge(&found, true, err);
+}
+
+silt_status sl_gate_write_features(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                                   const silt_schema *schema, silt_error *err)
+{
+    return gate_write(protocol, metadata, schema, WRITE_BY_PATH, err);
 }
 
 silt_status sl_gate_write(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
                           const silt_schema *schema, silt_error *err)
 {
-    SL_TRY(sl_gate_write_features(protocol, metadata, schema, err));
+    SL_TRY(gate_write(protocol, metadata, schema, WRITE_BY_PATH, err));
+    return sl_feature_check_rules(protocol, &metadata->configuration, schema, err);
+}
+
+silt_status sl_gate_write_by_catalog(const struct sl_protocol *protocol, const struct sl_metadata *metadata,
+                                     const silt_schema *schema, silt_error *err)
+{
+    SL_TRY(gate_write(protocol, metadata, schema, WRITE_BY_CATALOG, err));
     return sl_feature_check_rules(protocol, &metadata->configuration, schema, err);
 }

@@ -23,9 +23,10 @@ silt_status sl_table_absent(silt_table *table, const silt_call *call, silt_error
 silt_status sl_table_list_log(silt_table *table, const silt_call *call, int64_t from_version, struct sl_arena *arena,
                               struct sl_vec *files, bool *exists, silt_error *err);
 
-bool sl_table_is_catalog(const silt_table *table);        /* opened through a catalog */
-int64_t sl_table_newest_allowed(const silt_table *table); /* the catalog's version; INT64_MAX without a catalog */
-bool sl_table_trusts_crc(const silt_table *table);        /* false after one contradicted the log */
+bool sl_table_is_catalog(const silt_table *table);           /* opened through a catalog */
+silt_committer *sl_table_committer(const silt_table *table); /* of its catalog, borrowed; NULL: none */
+int64_t sl_table_newest_allowed(const silt_table *table);    /* the catalog's version; INT64_MAX without a catalog */
+bool sl_table_trusts_crc(const silt_table *table);           /* false after one contradicted the log */
 void sl_table_distrust_crc(silt_table *table);
 
 #endif

@@ -5,6 +5,7 @@
 #include "silt/table.h"
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -24,12 +25,14 @@ struct silt_table {
     struct sl_str root; /* in the arena, NUL-terminated */
     bool is_catalog;
     struct sl_catalog_tail tail;
+    silt_committer *committer; /* a reference; NULL: none */
     atomic_bool distrusts_crc; /* a version checksum contradicted the log */
 };
 
 static void free_table(silt_table *table)
 {
     silt_engine *engine = table->engine;
+    silt_committer_unref(table->committer);
     sl_arena_release(&table->arena);
     sl_release(table->env, table, sizeof(*table));
     silt_engine_unref(engine); /* last: the environment may go with it */
@@ -114,6 +117,9 @@ static silt_status take_catalog(silt_table *table, const silt_catalog_state *sta
         SL_TRY(copy_commit(table, &state->commits[i], &commits[i], err));
     }
     table->is_catalog = true;
+    if (state->size >= offsetof(silt_catalog_state, committer) + sizeof(state->committer)) {
+        table->committer = silt_committer_ref(state->committer);
+    }
     table->tail = (struct sl_catalog_tail){
         .commits = commits, .n = state->n_commits, .latest_version = state->latest_version};
     return sl_catalog_tail_check(&table->tail, err);
@@ -142,6 +148,11 @@ silt_status silt_table_for_catalog(silt_engine *engine, const char *uri, const s
 bool sl_table_is_catalog(const silt_table *table)
 {
     return table->is_catalog;
+}
+
+silt_committer *sl_table_committer(const silt_table *table)
+{
+    return table->committer;
 }
 
 int64_t sl_table_newest_allowed(const silt_table *table)

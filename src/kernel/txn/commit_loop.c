@@ -45,6 +45,7 @@ struct run {
     int64_t give_up_us;    /* monotonic; of the follow-up of an open request, 0 if none runs */
     uint32_t rounds;       /* of waiting, for the back-off */
     struct sl_arena arena; /* of the commit that was read last */
+    struct sl_buf read;    /* its bytes */
     silt_error last;       /* why the last call failed */
 };
 
@@ -59,10 +60,8 @@ static enum look look_at(struct run *run, struct sl_commit *commit, silt_status 
 {
     const struct sl_commit_job *job = run->job;
     clear_arena(run);
-    void *data = NULL;
-    size_t len = 0;
     silt_error found = SILT_ERROR_INIT;
-    *status = sl_place_read(job->place, run->call, run->rebase->version, &data, &len, &found);
+    *status = sl_place_read(job->place, run->call, run->rebase->version, &run->read, &found);
     if (*status == SILT_ENOTFOUND) {
         return LOOK_ABSENT;
     }
@@ -70,14 +69,13 @@ static enum look look_at(struct run *run, struct sl_commit *commit, silt_status 
         run->last = found;
         return LOOK_FAILED;
     }
-    enum look answer = LOOK_OURS;
-    if (!run->rendered || !sl_str_eq(sl_str_make(data, len), sl_buf_view(run->bytes))) {
-        *status = sl_commit_parse(job->env, &run->arena, run->rebase->version, sl_str_make(data, len), commit, &found);
-        answer = *status == SILT_OK ? LOOK_OTHER : LOOK_BROKEN;
-        run->last = found;
+    const struct sl_str bytes = sl_buf_view(&run->read);
+    if (run->rendered && sl_str_eq(bytes, sl_buf_view(run->bytes))) {
+        return LOOK_OURS;
     }
-    sl_place_free(job->place, data, len);
-    return answer;
+    *status = sl_commit_parse(job->env, &run->arena, run->rebase->version, bytes, commit, &found);
+    run->last = found;
+    return *status == SILT_OK ? LOOK_OTHER : LOOK_BROKEN;
 }
 
 /* Full jitter; without random bytes half of the span. Returns as sl_call_check. */
@@ -316,7 +314,9 @@ silt_status sl_commit_run(const struct sl_commit_job *job, const silt_call *call
         run.stop_us = INT64_MAX;
     }
     sl_arena_init(&run.arena, job->env);
+    sl_buf_init(&run.read, job->env);
     const silt_status status = try_versions(&run, err);
+    sl_buf_release(&run.read);
     sl_arena_release(&run.arena);
     return status;
 }

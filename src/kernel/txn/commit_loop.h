@@ -11,7 +11,7 @@
 
 struct sl_commit_job {
     const silt_env *env;
-    const struct sl_commit_place *place;
+    struct sl_commit_place *place;
     /*
      * Makes the commit file for the version of the rebase; called once before each version that is tried. out holds what it made for the version
      * before, and may stay as it is. The bytes must be unique: they hold the transaction's id.

@@ -1,6 +1,6 @@
 /*
- * Giving away versions; see commit_place.h. Called by the commit loop, on the caller's thread.
- * PROTOCOL.md "Creation of New Log Entries".
+ * Giving away versions; see commit_place.h. Here the log's folder, and the choice; a catalog's part is in catalog_place.c. Called by the
+ * commit loop, on the caller's thread. PROTOCOL.md "Creation of New Log Entries".
  */
 #include "kernel/txn/commit_place.h"
 
@@ -16,12 +16,15 @@ static silt_status commit_path(const struct sl_commit_place *place, int64_t vers
     return *out != NULL ? SILT_OK : sl_fail_nomem(err);
 }
 
-silt_status sl_place_put(const struct sl_commit_place *place, const silt_call *call, int64_t version,
-                         struct sl_str bytes, silt_put_outcome *outcome, silt_error *err)
+silt_status sl_place_put(struct sl_commit_place *place, const silt_call *call, int64_t version, struct sl_str bytes,
+                         silt_put_outcome *outcome, silt_error *err)
 {
     struct sl_arena scratch;
     const char *path = NULL;
     *outcome = SILT_PUT_AMBIGUOUS;
+    if (place->committer != NULL) {
+        return sl_catalog_put(place, call, version, bytes, outcome, err);
+    }
     silt_status status = commit_path(place, version, &scratch, &path, err);
     if (status == SILT_OK) {
         status = silt_storage_put_if_absent(place->storage, call, path, bytes.ptr, bytes.len, outcome, err);
@@ -30,24 +33,47 @@ silt_status sl_place_put(const struct sl_commit_place *place, const silt_call *c
     return status;
 }
 
-silt_status sl_place_read(const struct sl_commit_place *place, const silt_call *call, int64_t version, void **data,
-                          size_t *len, silt_error *err)
+static silt_status read_path(const struct sl_commit_place *place, const silt_call *call, const char *path,
+                             struct sl_buf *out, silt_error *err)
+{
+    void *data = NULL;
+    size_t len = 0;
+    sl_buf_clear(out);
+    SL_TRY(silt_storage_read(place->storage, call, path, &data, &len, err));
+    sl_buf_put(out, data, len);
+    silt_storage_free(place->storage, data, len);
+    return sl_buf_status(out, err);
+}
+
+silt_status sl_place_read_file(const struct sl_commit_place *place, const silt_call *call, struct sl_str name,
+                               struct sl_buf *out, silt_error *err)
+{
+    struct sl_arena scratch;
+    sl_arena_init(&scratch, place->env);
+    const char *path = sl_log_path(&scratch, place->root, name).ptr;
+    const silt_status status = path != NULL ? read_path(place, call, path, out, err) : sl_fail_nomem(err);
+    sl_arena_release(&scratch);
+    return status;
+}
+
+silt_status sl_place_read_published(const struct sl_commit_place *place, const silt_call *call, int64_t version,
+                                    struct sl_buf *out, silt_error *err)
 {
     struct sl_arena scratch;
     const char *path = NULL;
-    *data = NULL;
-    *len = 0;
     silt_status status = commit_path(place, version, &scratch, &path, err);
     if (status == SILT_OK) {
-        status = silt_storage_read(place->storage, call, path, data, len, err);
+        status = read_path(place, call, path, out, err);
     }
     sl_arena_release(&scratch);
     return status;
 }
 
-void sl_place_free(const struct sl_commit_place *place, void *data, size_t len)
+silt_status sl_place_read(const struct sl_commit_place *place, const silt_call *call, int64_t version,
+                          struct sl_buf *out, silt_error *err)
 {
-    silt_storage_free(place->storage, data, len);
+    return place->committer != NULL ? sl_catalog_read(place, call, version, out, err)
+                                    : sl_place_read_published(place, call, version, out, err);
 }
 
 silt_status sl_place_time(const struct sl_commit_place *place, const silt_call *call, int64_t version, int64_t *time_ms,

@@ -79,9 +79,14 @@ static bool protocol_conflicts(const struct sl_txn_facts *txn, const struct sl_c
     if (theirs == NULL) {
         return false;
     }
-    return find_kind(txn->actions, txn->n_actions, SL_ACTION_PROTOCOL) != NULL || txn->protocol == NULL ||
-           txn->metadata == NULL || !sl_protocol_change_is_harmless(txn->protocol, &theirs->u.protocol) ||
-           sl_gate_write(&theirs->u.protocol, txn->metadata, txn->schema, NULL) != SILT_OK;
+    if (find_kind(txn->actions, txn->n_actions, SL_ACTION_PROTOCOL) != NULL || txn->protocol == NULL ||
+        txn->metadata == NULL || !sl_protocol_change_is_harmless(txn->protocol, &theirs->u.protocol)) {
+        return true;
+    }
+    const silt_status status = txn->by_catalog
+                                   ? sl_gate_write_by_catalog(&theirs->u.protocol, txn->metadata, txn->schema, NULL)
+                                   : sl_gate_write(&theirs->u.protocol, txn->metadata, txn->schema, NULL);
+    return status != SILT_OK;
 }
 
 /* Does the winner say that its metaData only moves the high-water marks of identity columns? */

@@ -40,6 +40,7 @@ struct sl_txn_facts {
     size_t n_actions;
     bool is_blind_append;         /* adds only, read nothing */
     bool is_backfill;             /* of row tracking: the rebase leaves out files that the winner touched */
+    bool by_catalog;              /* commits through the catalog of the table */
     bool exclusive;               /* admits no commit in between (CREATE, RESTORE, CLONE …) */
     int64_t first_skipped_append; /* version of the first blind append that was let pass although its rows could
                                      have been read (see skipped_append); 0: none so far */

@@ -12,16 +12,28 @@
 #include "base/map.h"
 #include "json/json.h"
 
-int64_t sl_row_id_high_water(const silt_env *env, struct sl_str configuration)
+silt_status sl_row_id_high_water(const silt_env *env, struct sl_str configuration, int64_t *out, silt_error *err)
 {
+    *out = -1;
+    if (configuration.ptr == NULL) {
+        return SILT_OK;
+    }
     struct sl_json_doc *doc = NULL;
     int64_t mark = -1;
-    if (configuration.ptr != NULL && sl_json_parse(env, configuration, &doc, NULL) == SILT_OK &&
-        (!sl_json_to_i64(sl_json_member(sl_json_root(doc), "rowIdHighWaterMark"), &mark) || mark < -1)) {
-        mark = -1;
+    silt_status status = sl_json_parse(env, configuration, &doc, err);
+    if (status == SILT_ENOMEM) {
+        return status;
+    }
+    if (status != SILT_OK || !sl_json_to_i64(sl_json_member(sl_json_root(doc), "rowIdHighWaterMark"), &mark) ||
+        mark < -1) {
+        /* Ids that begin anywhere could be those of other rows. */
+        status = sl_fail(err, SILT_ECORRUPT, NULL,
+                         "metadata domain " SL_ROW_TRACKING_DOMAIN " does not tell the highest row id: %.*s",
+                         SL_FMT(configuration));
     }
     sl_json_free(doc);
-    return mark;
+    *out = status == SILT_OK ? mark : -1;
+    return status;
 }
 
 static bool is_backfill(const struct sl_commit *winner)
@@ -121,7 +133,8 @@ static silt_status pass_action(struct sl_rebase *rebase, const struct sl_action 
 {
     if (theirs->kind == SL_ACTION_DOMAIN_METADATA && !theirs->u.domain.removed &&
         sl_str_eq_c(theirs->u.domain.domain, SL_ROW_TRACKING_DOMAIN)) {
-        const int64_t mark = sl_row_id_high_water(rebase->arena->env, theirs->u.domain.configuration);
+        int64_t mark = -1;
+        SL_TRY(sl_row_id_high_water(rebase->arena->env, theirs->u.domain.configuration, &mark, err));
         if (mark > rebase->row_id_high_water) {
             rebase->row_id_high_water = mark;
         }

@@ -32,7 +32,7 @@ struct sl_rebase {
 /* Moves on past a winner that does not conflict. SILT_ELIMIT when there is no next version. */
 silt_status sl_rebase_pass(struct sl_rebase *rebase, const struct sl_commit *winner, silt_error *err);
 
-/* The high-water mark in the configuration of the domain of row tracking; -1 if it says none. */
-int64_t sl_row_id_high_water(const silt_env *env, struct sl_str configuration);
+/* The high-water mark in the configuration of the domain of row tracking; -1 for an absent one. SILT_ECORRUPT if it says none. */
+silt_status sl_row_id_high_water(const silt_env *env, struct sl_str configuration, int64_t *out, silt_error *err);
 
 #endif

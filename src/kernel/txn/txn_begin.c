@@ -9,6 +9,39 @@
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 
+silt_status sl_txn_gate(const silt_txn *txn, const struct sl_protocol *protocol, silt_error *err)
+{
+    return txn->by_catalog ? sl_gate_write_by_catalog(protocol, &txn->metadata, txn->schema, err)
+                           : sl_gate_write(protocol, &txn->metadata, txn->schema, err);
+}
+
+/* PROTOCOL: Writer Requirements for Catalog-managed tables: by its catalog alone, and with in-commit timestamps. */
+static silt_status choose_way(silt_txn *txn, silt_error *err)
+{
+    if (!sl_table_is_catalog(txn->table)) {
+        return SILT_OK;
+    }
+    if (sl_table_committer(txn->table) == NULL) {
+        return sl_fail(err, SILT_EUNSUPPORTED, NULL,
+                       "%s was opened through a catalog without a committer: it can only be read",
+                       silt_table_uri(txn->table));
+    }
+    if (!sl_protocol_has_feature(&txn->protocol, "catalogManaged") &&
+        !sl_protocol_has_feature(&txn->protocol, "catalogOwned-preview")) {
+        return sl_fail(err, SILT_EUNSUPPORTED, NULL,
+                       "%s is not managed by its catalog: open it by its path to write to it",
+                       silt_table_uri(txn->table));
+    }
+    if (!sl_protocol_has_feature(&txn->protocol, "inCommitTimestamp") ||
+        !sl_property_bool(&txn->metadata.configuration, "delta.enableInCommitTimestamps")) {
+        return sl_fail(err, SILT_EUNSUPPORTED, NULL,
+                       "%s is managed by a catalog, but does not have delta.enableInCommitTimestamps",
+                       silt_table_uri(txn->table));
+    }
+    txn->by_catalog = true;
+    return SILT_OK;
+}
+
 silt_status silt_txn_begin_at(silt_table *table, silt_snapshot *snapshot, const char *operation, silt_txn **out,
                               silt_error *err)
 {
@@ -24,11 +57,6 @@ silt_status silt_txn_begin_at(silt_table *table, silt_snapshot *snapshot, const 
                          SL_FMT(sl_snapshot_root(snapshot)));
         goto out;
     }
-    if (sl_table_is_catalog(table)) {
-        status = sl_fail(err, SILT_EUNSUPPORTED, NULL,
-                         "%s was opened through a catalog: only its catalog can commit to it", silt_table_uri(table));
-        goto out;
-    }
     txn->snapshot = silt_snapshot_ref(snapshot);
     status = sl_snapshot_settle(&txn->snapshot, NULL, err);
     if (status != SILT_OK) {
@@ -41,7 +69,10 @@ silt_status silt_txn_begin_at(silt_table *table, silt_snapshot *snapshot, const 
     txn->schema = silt_schema_ref(silt_snapshot_schema(snapshot));
     txn->physical = silt_schema_ref(silt_snapshot_physical_schema(snapshot));
     txn->max_column_id = sl_property_int(&txn->metadata.configuration, "delta.columnMapping.maxColumnId");
-    status = sl_gate_write(&txn->protocol, &txn->metadata, txn->schema, err);
+    status = choose_way(txn, err);
+    if (status == SILT_OK) {
+        status = sl_txn_gate(txn, &txn->protocol, err);
+    }
 out:
     if (status != SILT_OK) {
         sl_error_path(err, silt_table_uri(table));

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "kernel/feature/feature.h"
+#include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 #include "kernel/txn/after_commit.h"
 #include "kernel/txn/commit_loop.h"
@@ -117,7 +118,7 @@ static silt_status begin_rebase(silt_txn *txn, struct sl_rebase *rebase, silt_er
     if (snapshot != NULL) {
         const char *domain = silt_snapshot_domain(snapshot, SL_ROW_TRACKING_DOMAIN);
         rebase->floor_ms = sl_snapshot_commit_time_ms(snapshot);
-        rebase->row_id_high_water = sl_row_id_high_water(txn->env, sl_str_from(domain));
+        SL_TRY(sl_row_id_high_water(txn->env, sl_str_from(domain), &rebase->row_id_high_water, err));
         rebase->needs_file_times = sl_has_commit_times(&txn->protocol, &txn->metadata) &&
                                    !sl_has_commit_times(sl_snapshot_protocol(snapshot),
                                                         sl_snapshot_get_metadata(snapshot));
@@ -149,7 +150,10 @@ struct run {
 static silt_status run_job(struct run *run, const silt_call *call, silt_error *err)
 {
     silt_txn *txn = run->txn;
-    const struct sl_commit_place place = {.env = txn->env, .storage = txn->storage, .root = txn->root};
+    struct sl_commit_place place = {.env = txn->env,
+                                    .storage = txn->storage,
+                                    .root = txn->root,
+                                    .committer = txn->by_catalog ? sl_table_committer(txn->table) : NULL};
     for (size_t i = 0; i < txn->app_txns.len; i++) {
         sl_txn_action_at(&txn->app_txns, i)->u.app_txn.last_updated = sl_now_ms(txn->env);
     }
@@ -176,7 +180,11 @@ static silt_status run_job(struct run *run, const silt_call *call, silt_error *e
                                             .first_timestamp_ms = SL_NO_I64,
                                             .in_commit_timestamp_ms = SL_NO_I64};
     SL_TRY(sl_uuid_make(txn->env, run->render.txn_id, err));
-    return sl_commit_run(&job, call, &run->bytes, &run->end, err);
+    const silt_status status = sl_commit_run(&job, call, &run->bytes, &run->end, err);
+    if (run->end.outcome == SILT_COMMIT_CONFLICT || run->end.outcome == SILT_COMMIT_SKIPPED) {
+        sl_place_drop_staged(&place);
+    }
+    return status;
 }
 
 static int64_t number_or(int64_t number, int64_t if_absent)
@@ -216,6 +224,13 @@ static void finish_committed(struct run *run, const silt_call *call)
     silt_txn *txn = run->txn;
     txn->written.len = 0; /* they belong to the table now */
     sl_txn_unmark_creation(txn);
+    if (txn->by_catalog) {
+        silt_error found = SILT_ERROR_INIT;
+        if (silt_table_publish(txn->table, call, NULL, &found) != SILT_OK) {
+            sl_log(txn->env, SILT_LOG_WARN, "%s: version %lld is committed, but not published: %s",
+                   silt_table_uri(txn->table), (long long)run->end.version, found.message);
+        }
+    }
     const struct sl_committed committed = {.table = txn->table,
                                            .base = txn->snapshot,
                                            .version = run->end.version,

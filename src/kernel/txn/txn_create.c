@@ -155,7 +155,7 @@ static silt_status take_properties(silt_txn *txn, const silt_create_options *opt
     struct sl_kv_list kept;
     SL_TRY(sl_protocol_for_new_table(&txn->arena, options->schema, &properties, &txn->protocol, &kept, err));
     SL_TRY(sl_txn_take_schema(txn, options->schema, &kept, err));
-    return sl_gate_write(&txn->protocol, &txn->metadata, txn->schema, err);
+    return sl_txn_gate(txn, &txn->protocol, err);
 }
 
 silt_status sl_txn_take_metadata(silt_txn *txn, const silt_create_options *options, silt_error *err)

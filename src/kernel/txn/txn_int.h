@@ -65,7 +65,8 @@ struct silt_txn {
     bool metadata_changed;
     bool schema_changed;
     bool exclusive;
-    bool marked; /* the mark of a table that is being created may be there */
+    bool marked;     /* the mark of a table that is being created may be there */
+    bool by_catalog; /* commits go through the committer of the table's catalog */
     bool reads_table;
     bool readds; /* a live file is added again, which counts as reading it */
     bool removed_all;
@@ -102,6 +103,9 @@ silt_status sl_txn_new(silt_table *table, const char *operation, silt_txn **out,
 silt_status sl_txn_check_open(const silt_txn *txn, silt_error *err);
 
 void sl_txn_release_reads(silt_txn *txn);
+
+/* The gate, for a protocol with the transaction's metadata and schema. */
+silt_status sl_txn_gate(const silt_txn *txn, const struct sl_protocol *protocol, silt_error *err);
 
 /* A copy in the transaction's arena. *out absent if text is NULL. */
 silt_status sl_txn_text(silt_txn *txn, const char *text, struct sl_str *out, silt_error *err);

@@ -16,7 +16,7 @@ silt_status sl_txn_plan_protocol(silt_txn *txn, silt_error *err)
     bool changed = false;
     SL_TRY(sl_protocol_for_change(&txn->arena, &txn->protocol, &txn->settings, &txn->metadata, txn->schema, &planned,
                                   &changed, err));
-    SL_TRY(sl_gate_write(&planned, &txn->metadata, txn->schema, err));
+    SL_TRY(sl_txn_gate(txn, &planned, err));
     txn->protocol = planned;
     txn->protocol_changed = txn->protocol_changed || changed;
     return SILT_OK;

@@ -145,7 +145,7 @@ static silt_status take_table(silt_txn *txn, const silt_call *call, const silt_c
     SL_TRY(take_settings(txn, &all, &txn->settings, err));
     SL_TRY(sl_protocol_for_change(&txn->arena, sl_snapshot_protocol(txn->snapshot), &txn->settings, &txn->metadata,
                                   txn->schema, &txn->protocol, &changed, err));
-    SL_TRY(sl_gate_write(&txn->protocol, &txn->metadata, txn->schema, err));
+    SL_TRY(sl_txn_gate(txn, &txn->protocol, err));
     txn->protocol_changed = changed;
     txn->metadata_changed = true;
     txn->schema_changed = true;
