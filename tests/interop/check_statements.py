@@ -44,7 +44,7 @@ STEPS = [
     ("a new field", [("autoMerge", "spark.databricks.delta.schema.autoMerge.enabled", "true"),
                      "INSERT INTO {t} BY NAME SELECT 42 AS id, {{'b': 'bee', 'a': CAST(3 AS INT)}} AS s, "
                      "[{{'a': CAST(4 AS INT), 'c': true}}] AS l"],
-     "APPEND SELECT 42 AS id, named_struct('b', 'bee', 'a', CAST(3 AS INT)) AS s, "
+     "APPEND SELECT CAST(42 AS BIGINT) AS id, named_struct('b', 'bee', 'a', CAST(3 AS INT)) AS s, "
      "array(named_struct('a', CAST(4 AS INT), 'c', true)) AS l",
      COLUMNS + [("w", pa.float64()), ("s", pa.struct([("a", pa.int32()), ("b", pa.string())])),
                 ("l", pa.list_(pa.struct([("a", pa.int32()), ("c", pa.bool_())])))]),
