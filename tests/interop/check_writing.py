@@ -20,6 +20,8 @@ ODD = [("id", pa.int64()), ("a b", pa.string()), ("x,y;{}()=", pa.struct([("in n
 
 # DuckDB's extension shows null for partition columns of mapped tables, whoever wrote the files: of Spark's as of silt's.
 NOT_PARTITIONED = ("duckdb",)
+# delta-rs refuses the feature by name.
+UNKNOWN_TO_DELTA_RS = ("delta-rs",)
 # name: properties, columns, partition columns, peers that do not read such a table
 MADE = {
     "mapped-name": (MAPPED, ODD, ["pa rt"], NOT_PARTITIONED),
@@ -29,13 +31,13 @@ MADE = {
     "vectors": ({"delta.enableDeletionVectors": "true"}, PLAIN, ["part"], ()),
     "changes": ({"delta.enableChangeDataFeed": "true"}, PLAIN, [], ()),
     "changes-mapped": ({"delta.enableChangeDataFeed": "true", **MAPPED}, ODD, ["pa rt"], NOT_PARTITIONED),
-    "widening": ({"delta.enableTypeWidening": "true"}, PLAIN, [], ()),
+    "widening": ({"delta.enableTypeWidening": "true"}, PLAIN, [], UNKNOWN_TO_DELTA_RS),
     "v2": ({"delta.checkpointPolicy": "v2"}, PLAIN, ["part"], ()),
     "row-tracking": ({"delta.enableRowTracking": "true"}, PLAIN, ["part"], ()),
     "row-tracking-mapped": ({"delta.enableRowTracking": "true", **MAPPED}, ODD, [], ()),
     "commit-timestamps": ({"delta.enableInCommitTimestamps": "true"}, PLAIN, [], ()),
     "domains": ({"delta.feature.domainMetadata": "supported"}, PLAIN, [], ()),
-    "vacuum-check": ({"delta.feature.vacuumProtocolCheck": "supported"}, PLAIN, [], ()),
+    "vacuum-check": ({"delta.feature.vacuumProtocolCheck": "supported"}, PLAIN, [], UNKNOWN_TO_DELTA_RS),
     "protected": ({"delta.feature.checkpointProtection": "supported"}, PLAIN, [], ()),
     "materialised": ({"delta.enableMaterializePartitionColumnsFeature": "true"}, PLAIN, ["part"], ()),
     "iceberg-v1": ({"delta.enableIcebergCompatV1": "true"}, [PLAIN[0], PLAIN[1], PLAIN[4], PLAIN[5]], ["part"], NOT_PARTITIONED),
