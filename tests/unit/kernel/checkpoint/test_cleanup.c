@@ -134,6 +134,42 @@ static void the_table_says_how_long_and_whether(void **state)
     assert_true(has_commit(f, 4));
 }
 
+/* Versions 0..4, a day apart by their own times, in files of the day `files_day`; a checkpoint at 2. */
+static void make_timed_log(struct log_fixture *f, int64_t files_day, int64_t today)
+{
+#define TIMED_PROTOCOL \
+    "{\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":7,\"writerFeatures\":[\"inCommitTimestamp\"]}}"
+    static const char metadata[] = METADATA("\"delta.enableInCommitTimestamps\":\"true\"");
+    log_set_time_ms(f, START + files_day * DAY);
+    for (int v = 0; v <= 4; v++) {
+        char info[128];
+        (void)snprintf(info, sizeof(info), "{\"commitInfo\":{\"inCommitTimestamp\":%" PRId64 "}}",
+                       START + v * DAY + 1000);
+        if (v == 0) {
+            log_commit(f, 0, info, TIMED_PROTOCOL, metadata, NULL);
+        } else {
+            log_commit(f, v, info, v % 2 == 1 ? LOG_ADD("f") : LOG_REMOVE("f"), NULL);
+        }
+    }
+    log_checkpoint(f, 2, TIMED_PROTOCOL, metadata, NULL);
+    log_set_time_ms(f, START + today * DAY + 5000);
+}
+
+static void in_commit_timestamps_tell_the_age(void **state)
+{
+    struct log_fixture *f = *state;
+    make_timed_log(f, 0, 20); /* old files, as times go, of young versions: none is 30 days old */
+    log_set_time_ms(f, START + 30 * DAY);
+    assert_int_equal(clean(f).n_deleted, 0);
+    assert_true(has_commit(f, 0));
+    make_timed_log(f, 99, 100); /* a log that was copied yesterday */
+    const struct sl_cleanup_result result = clean(f);
+    assert_int_equal(result.checkpoint_version, 2);
+    assert_int_equal(result.n_deleted, 2);
+    assert_false(has_commit(f, 1));
+    assert_true(has_commit(f, 2));
+}
+
 static void protected_versions_stay(void **state)
 {
     struct log_fixture *f = *state;
@@ -482,6 +518,7 @@ int main(void)
         LOG_TEST(expired_commits_go),
         LOG_TEST(nothing_goes_while_nothing_has_expired),
         LOG_TEST(the_table_says_how_long_and_whether),
+        LOG_TEST(in_commit_timestamps_tell_the_age),
         LOG_TEST(protected_versions_stay),
         LOG_TEST(tables_of_a_catalog_are_left_alone),
         LOG_TEST(a_broken_checkpoint_takes_nothing_with_it),
