@@ -197,6 +197,7 @@ static void lost_request_is_sent_again_as_it_was(void **state)
     assert_int_equal(txn_end(c.f, begin(&c, "a")), SILT_OK);
     assert_int_equal(c.f->result.version, 1);
     assert_int_equal(c.catalog.n_requests, 3);
+    assert_int_equal(c.catalog.n_names, 1);
     assert_int_equal(count_staged(&c), 1);
     assert_int_equal(c.catalog.latest, 1);
     close_fixture(&c);
