@@ -346,6 +346,22 @@ static void an_empty_table_has_a_checkpoint(void **state)
     assert_int_equal(count_files(s, "t/_delta_log/_sidecars", ".parquet"), 0);
 }
 
+/* Delta Spark fails on a top file without it. */
+static void a_top_file_has_the_columns_of_files(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (v BIGINT) TBLPROPERTIES ('delta.feature.v2Checkpoint' = 'supported')");
+    session_expect_done(s, "INSERT INTO t VALUES (1)");
+    (void)must_write(s, "t", &kinds[2]);
+    session_expect_rows(
+        s,
+        session_with_dir(
+            s,
+            "SELECT string_agg(name, ' ' ORDER BY name) FROM parquet_schema('%D/t/_delta_log/*.checkpoint.*.parquet') "
+            "WHERE name IN ('add', 'remove', 'stats_parsed', 'sidecar')"),
+        "add remove sidecar stats_parsed\n");
+}
+
 /* ---- what is there already ---- */
 
 static void a_checkpoint_that_is_there_is_left_alone(void **state)
@@ -421,6 +437,7 @@ int main(void)
         TEST(statistics_come_in_the_forms_that_the_table_asks_for),
         TEST(bounds_of_a_column_that_was_a_float_stay_text),
         TEST(an_empty_table_has_a_checkpoint),
+        TEST(a_top_file_has_the_columns_of_files),
         TEST(a_checkpoint_that_is_there_is_left_alone),
         TEST(an_older_version_leaves_the_hint_alone),
         TEST(a_torn_older_checkpoint_is_gone_around),

@@ -57,10 +57,10 @@ static void count_file(struct sl_checkpoint_putting *p, int64_t size_bytes)
 }
 
 /* What every checkpoint has, and kinds of which there is an action. */
-static unsigned columns_of(const struct sl_checkpoint_putting *p, bool files)
+static unsigned columns_of(const struct sl_checkpoint_putting *p)
 {
-    unsigned columns = files ? (unsigned)SL_COLUMN_ADD : 0;
-    columns |= files && p->content->has_removes ? (unsigned)SL_COLUMN_REMOVE : 0U;
+    unsigned columns = SL_COLUMN_ADD;
+    columns |= p->content->has_removes ? (unsigned)SL_COLUMN_REMOVE : 0U;
     for (size_t i = 0; i < p->state.len; i++) {
         columns |= 1U << ((const struct sl_action *)sl_vec_at(&p->state, i))->kind;
     }
@@ -99,7 +99,7 @@ static silt_status put_classic(struct sl_checkpoint_putting *p, silt_error *err)
     if (path.ptr == NULL) {
         return sl_fail_nomem(err);
     }
-    p->layout.columns = columns_of(p, true);
+    p->layout.columns = columns_of(p);
     silt_status status = open_stream(p, &request, &stream, err);
     if (status == SILT_OK) {
         status = put_file(p, stream, INT64_MAX, &file, err);
@@ -152,7 +152,7 @@ static silt_status put_part(struct sl_checkpoint_putting *p, int32_t part, silt_
 static silt_status put_parts(struct sl_checkpoint_putting *p, silt_error *err)
 {
     bool all_ours = true;
-    p->layout.columns = columns_of(p, true);
+    p->layout.columns = columns_of(p);
     for (int32_t part = 0; part < p->n_parts; part++) {
         silt_error found = SILT_ERROR_INIT;
         const silt_status status = put_part(p, part, &found);
@@ -262,7 +262,8 @@ static silt_status put_top_parquet(struct sl_checkpoint_putting *p, const char *
     const struct sl_checkpoint_stream_request request = {.state = &state};
     struct sl_checkpoint_stream *stream = NULL;
     silt_parquet_write_file file = {.path = path};
-    p->layout.columns = columns_of(p, false);
+    /* All columns: Delta Spark looks for the types of add here, though no row has one. */
+    p->layout.columns = SL_COLUMNS_STATE | SL_COLUMN_ADD | SL_COLUMN_REMOVE;
     silt_status status = open_stream(p, &request, &stream, err);
     if (status == SILT_OK) {
         status = put_file(p, stream, INT64_MAX, &file, err);
