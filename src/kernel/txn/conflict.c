@@ -35,13 +35,29 @@ static const struct sl_action *find_kind(const struct sl_action *actions, size_t
     return NULL;
 }
 
-static bool changes_rows(const struct sl_commit *winner)
+/* Could what it wrote depend on rows? Not if it only put files in other places or said more of them. */
+static bool may_rest_on_rows(const struct sl_commit *winner)
 {
     for (size_t i = 0; i < winner->n_actions; i++) {
         const struct sl_action *action = &winner->actions[i];
-        if ((action->kind == SL_ACTION_ADD && action->u.add.data_change) ||
-            (action->kind == SL_ACTION_REMOVE && action->u.remove.data_change)) {
-            return true;
+        switch (action->kind) {
+        case SL_ACTION_ADD:
+            if (action->u.add.data_change) {
+                return true;
+            }
+            break;
+        case SL_ACTION_REMOVE:
+            if (action->u.remove.data_change) {
+                return true;
+            }
+            break;
+        case SL_ACTION_APP_TXN: return true;
+        case SL_ACTION_DOMAIN_METADATA:
+            if (!sl_str_eq_c(action->u.domain.domain, SL_ROW_TRACKING_DOMAIN)) {
+                return true;
+            }
+            break;
+        default: break;
         }
     }
     return false;
@@ -160,7 +176,7 @@ static bool check_added(const struct sl_txn_facts *txn, const struct sl_commit *
         return true;
     }
     const int64_t their_read = winner->commit_info != NULL ? winner->commit_info->read_version : SL_NO_I64;
-    if (lenient && txn->first_skipped_append > 0 && changes_rows(winner) &&
+    if (lenient && txn->first_skipped_append > 0 && may_rest_on_rows(winner) &&
         (their_read == SL_NO_I64 || their_read >= txn->first_skipped_append)) {
         conflict(out, SILT_CONFLICT_CONCURRENT_APPEND, no_path);
         return true;

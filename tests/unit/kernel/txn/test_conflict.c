@@ -224,6 +224,25 @@ static void skipped_append_stands_against_a_later_reader_of_it(void **state)
                      SILT_CONFLICT_NONE);
 }
 
+/* A domain, or the state of a stream, may hold what was read, without a file. */
+static void skipped_append_stands_against_a_reader_that_changed_no_file(void **state)
+{
+    (void)state;
+    read_where("p = 'x'");
+    f.facts.first_skipped_append = 4;
+    assert_int_equal(against_version(5, NOT_BLIND DOMAIN("counts")), SILT_CONFLICT_NONE); /* read version 3 */
+    static const char reader[] =
+        "{\"commitInfo\":{\"operation\":\"WRITE\",\"readVersion\":4,\"isBlindAppend\":false}}\n";
+    char lines[512];
+    (void)snprintf(lines, sizeof(lines), "%s%s", reader, DOMAIN("counts"));
+    assert_int_equal(against_version(5, lines), SILT_CONFLICT_CONCURRENT_APPEND);
+    (void)snprintf(lines, sizeof(lines), "%s%s", reader, TXN("stream", "7"));
+    assert_int_equal(against_version(5, lines), SILT_CONFLICT_CONCURRENT_APPEND);
+    (void)snprintf(lines, sizeof(lines), "%s%s%s", reader, DOMAIN("delta.rowTracking"),
+                   ADD("n", "x", "1", "2", "false"));
+    assert_int_equal(against_version(5, lines), SILT_CONFLICT_NONE);
+}
+
 static void transaction_without_data_change_ignores_new_rows(void **state)
 {
     (void)state;
@@ -382,6 +401,7 @@ int main(void)
         TEST(partition_values_tell_rows_apart),
         TEST(statistics_tell_rows_apart),
         TEST(skipped_append_stands_against_a_later_reader_of_it),
+        TEST(skipped_append_stands_against_a_reader_that_changed_no_file),
         TEST(transaction_without_data_change_ignores_new_rows),
         TEST(application_id_decides_before_all_else),
         TEST(same_domain_conflicts_unless_it_is_row_trackings),
