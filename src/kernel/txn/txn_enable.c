@@ -52,10 +52,12 @@ static silt_status check_row_ids(const silt_txn *txn, const silt_call *call, sil
     return status;
 }
 
-static silt_status check_compat_files(const silt_txn *txn, const silt_call *call, silt_error *err)
+/* No file of the table, so none that others add until the commit either. */
+static silt_status check_compat_files(silt_txn *txn, const silt_call *call, silt_error *err)
 {
     int64_t files = 0;
     int64_t bytes = 0;
+    txn->reads_table = true;
     SL_TRY(silt_snapshot_totals(txn->snapshot, call, &files, &bytes, err));
     return files == 0 ? SILT_OK
                       : sl_fail(err, SILT_EUNSUPPORTED, "DELTA_ICEBERG_COMPAT_VIOLATION.FILES_NOT_ICEBERG_COMPAT",

@@ -223,6 +223,18 @@ static void iceberg_compatibility_needs_row_counts(void **state)
     assert_int_equal(txn_end(f, txn), SILT_OK);
 }
 
+/* A table that was empty when it was looked at need not be when the commit comes. */
+static void iceberg_compatibility_sees_files_that_others_add(void **state)
+{
+    struct txn_fixture *f = *state;
+    txn_create(f, TXN_SCHEMA, NULL, &by_name);
+    silt_txn *txn = txn_begin(f);
+    assert_int_equal(set(f, txn, "delta.enableIcebergCompatV2", "true"), SILT_OK);
+    txn_append(f, "a", NULL);
+    assert_int_equal(txn_end(f, txn), SILT_ECONFLICT);
+    assert_int_equal(f->result.conflict, SILT_CONFLICT_CONCURRENT_APPEND);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, txn_setup, txn_teardown)
 
 int main(void)
@@ -239,6 +251,7 @@ int main(void)
         TEST(names_or_ids_that_are_there_twice_are_refused),
         TEST(iceberg_compatibility_needs_mapping_and_an_empty_table),
         TEST(iceberg_compatibility_needs_row_counts),
+        TEST(iceberg_compatibility_sees_files_that_others_add),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
