@@ -1,7 +1,9 @@
 /*
- * Every call of the store fails in turn, before it did anything or after it did all (a lost answer), while statements create,
- * append, overwrite and read through the data plane. A statement that fails, fails cleanly and leaves the table as it was;
- * one that succeeds left its whole change, once; neither leaves files behind; and the next one works.
+ * Every call of the store fails in turn, before it did anything or after it did all (a lost answer), while tables are written, kept up and
+ * read through the data plane. What fails, fails cleanly and leaves the table as it was; what succeeds left its whole change, once; neither
+ * leaves files behind; the table's check finds no fault; and the next try works.
+ *
+ * A few calls of each job by default; all of them, on all kinds of tables, with SILT_SWEEP=all in the environment.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,54 +16,18 @@
 #include <cmocka.h>
 
 #include "base/str.h"
-#include "process_fixture.h"
-#include "sql_fixture.h"
+#include "sweep_jobs.h"
 #include "temp_dir.h"
 
-#define MAX_CALLS 200
-#define MAX_FILES 128
-
-struct job {
-    const char *name;
-    const char *before; /* sets the table %s up; NULL: there is none */
-    const char *statement;
-    const char *old_rows; /* of CONTENTS before it; NULL: no table */
-    const char *new_rows;
-};
-
-#define CONTENTS "SELECT count(*), sum(id), count(DISTINCT part) FROM delta.`%s`"
-
-#define NUMBERS \
-    "CREATE TABLE delta.`%s` PARTITIONED BY (part) AS SELECT i AS id, 'p' || (i % 2) AS part FROM range(4) r(i)"
-
-static const struct job jobs[] = {
-    {"create", NULL, "CREATE TABLE delta.`%s` (id BIGINT, part STRING) PARTITIONED BY (part)", NULL, "0|NULL|0\n"},
-    {"create as", NULL,
-     "CREATE TABLE delta.`%s` PARTITIONED BY (part) AS SELECT 5 AS id, 'a' AS part UNION ALL SELECT 6, 'b'", NULL,
-     "2|11|2\n"},
-    {"append", "CREATE TABLE delta.`%s` AS SELECT 1 AS id, 'a' AS part", "INSERT INTO delta.`%s` VALUES (10, 'b')",
-     "1|1|1\n", "2|11|2\n"},
-    {"append to partitions", "CREATE TABLE delta.`%s` PARTITIONED BY (part) AS SELECT 1 AS id, 'a' AS part",
-     "INSERT INTO delta.`%s` VALUES (10, 'b'), (20, 'c')", "1|1|1\n", "3|31|3\n"},
-    {"overwrite", "CREATE TABLE delta.`%s` AS SELECT i AS id, 'a' AS part FROM range(5) r(i)",
-     "INSERT OVERWRITE delta.`%s` VALUES (7, 'x'), (8, 'y')", "5|10|1\n", "2|15|2\n"},
-    {"replace rows", NUMBERS, "INSERT INTO delta.`%s` REPLACE WHERE id = 1 VALUES (1, 'q')", "4|6|2\n", "4|6|3\n"},
-    {"replace by what does not fit", NUMBERS, "INSERT INTO delta.`%s` REPLACE WHERE id = 1 VALUES (2, 'q')", "4|6|2\n",
-     NULL},
-    {"replace the table", NUMBERS, "CREATE OR REPLACE TABLE delta.`%s` AS SELECT 9 AS id, 'z' AS part", "4|6|2\n",
-     "1|9|1\n"},
-    {"evolve", NUMBERS, "INSERT WITH SCHEMA EVOLUTION INTO delta.`%s` VALUES (10, 'p0', 1)", "4|6|2\n", "5|16|2\n"},
-    {"append that fails", "CREATE TABLE delta.`%s` (id BIGINT NOT NULL, part STRING)",
-     "INSERT INTO delta.`%s` VALUES (1, 'a'), (NULL, 'b')", "0|NULL|0\n", NULL},
-    {"read", NUMBERS, CONTENTS, "4|6|2\n", "4|6|2\n"},
-    {"read what may be a file", NUMBERS, "SELECT count(*), sum(id), count(DISTINCT part) FROM '%s'", "4|6|2\n",
-     "4|6|2\n"},
-};
+#define MAX_CALLS 400
+/* Of a job, when only samples are taken. */
+#define FEW_CALLS 3
 
 /* ---- the store ---- */
 
 struct plan {
-    bool armed;
+    bool wanted;
+    bool armed;     /* while the job runs */
     uint64_t calls; /* so far */
     uint64_t at;
     bool and_all_after;
@@ -104,31 +70,30 @@ static void skip_time(void *ctx, int64_t duration_us)
     (void)__atomic_fetch_add(&slept_us, duration_us, __ATOMIC_RELAXED);
 }
 
-static silt_status pass_random(void *ctx, void *out, size_t size)
-{
-    (void)ctx;
-    return silt_env_default()->random_bytes(silt_env_default()->ctx, out, size);
-}
-
-static int64_t pass_wall(void *ctx)
-{
-    (void)ctx;
-    return silt_env_default()->wall_time_us(silt_env_default()->ctx);
-}
-
 /* ---- a run ---- */
 
 struct fixture {
     char dir[256];
     char temp_dir[300];
-    silt_env env;
     struct plan plan;
     bool in_memory;
-    silt_storage *store; /* sound; the sessions' is the same with faults in it */
-    struct sql_fixture sql;
+    silt_storage *store; /* sound; the session's is the same with faults in it */
+    struct sweep_bench bench;
     unsigned n_tables;
-    char table[400];
+    unsigned n_runs;
+    const struct sweep_job *job;
+    enum sweep_kind kind;
+    char base[400]; /* the table before the job; each run works on a copy */
+    char before[SWEEP_TEXT];
+    char after[SWEEP_TEXT];
+    silt_status failure; /* of a job that fails by itself */
 };
+
+static void arm(void *ctx, bool begins)
+{
+    struct fixture *f = ctx;
+    f->plan.armed = begins && f->plan.wanted;
+}
 
 static void open_fixture(struct fixture *f, bool in_memory)
 {
@@ -136,89 +101,100 @@ static void open_fixture(struct fixture *f, bool in_memory)
     assert_true(temp_dir_make(f->dir, sizeof(f->dir)));
     (void)snprintf(f->temp_dir, sizeof(f->temp_dir), "%s/tmp", f->dir);
     assert_int_equal(mkdir(f->temp_dir, 0777), 0);
-    f->env = *silt_env_default();
-    f->env.ctx = NULL;
-    f->env.monotonic_us = skipping_monotonic;
-    f->env.wall_time_us = pass_wall;
-    f->env.random_bytes = pass_random;
-    f->env.sleep_us = skip_time;
-    f->env.log = NULL;
+    sweep_env_init(&f->bench);
+    f->bench.env.monotonic_us = skipping_monotonic;
+    f->bench.env.sleep_us = skip_time;
     f->in_memory = in_memory;
+    const silt_env *env = &f->bench.env;
     silt_storage_registry *stores = NULL;
     silt_storage *faulty = NULL;
-    assert_int_equal(silt_storage_registry_new(&f->env, &stores, NULL), SILT_OK);
+    assert_int_equal(silt_storage_registry_new(env, &stores, NULL), SILT_OK);
     if (in_memory) {
-        assert_int_equal(silt_storage_memory_new(&f->env, &f->store, NULL), SILT_OK);
+        assert_int_equal(silt_storage_memory_new(env, &f->store, NULL), SILT_OK);
     } else {
-        assert_int_equal(silt_storage_local_new(&f->env, NULL, &f->store, NULL), SILT_OK);
+        assert_int_equal(silt_storage_local_new(env, NULL, &f->store, NULL), SILT_OK);
     }
-    assert_int_equal(silt_storage_fault_new(&f->env, f->store, decide, &f->plan, &faulty, NULL), SILT_OK);
+    assert_int_equal(silt_storage_fault_new(env, f->store, decide, &f->plan, &faulty, NULL), SILT_OK);
     assert_int_equal(silt_storage_registry_add(stores, in_memory ? "memory" : "file", faulty, NULL), SILT_OK);
     silt_storage_unref(faulty);
-    const struct sql_options options = {.warehouse = f->dir, .temp_dir = f->temp_dir, .env = &f->env, .stores = stores};
-    assert_true(sql_open(&f->sql, &options));
+    assert_true(sweep_open(&f->bench, f->dir, f->temp_dir, stores));
+    f->bench.around = arm;
+    f->bench.ctx = f;
 }
 
 static void close_fixture(struct fixture *f)
 {
-    sql_close(&f->sql);
+    sweep_close(&f->bench);
     silt_storage_unref(f->store);
     (void)temp_dir_remove(f->dir);
 }
 
 static void new_table(struct fixture *f)
 {
-    (void)snprintf(f->table, sizeof(f->table), "%s/t%u", f->in_memory ? "memory://m" : f->dir, f->n_tables++);
+    (void)snprintf(f->bench.table, sizeof(f->bench.table), "%s/t%u", f->in_memory ? "memory://m" : f->dir,
+                   f->n_tables++);
 }
 
-/* The format is one of the jobs', with one %s for the table. */
-static silt_status run(struct fixture *f, const char *format)
+static void say_where(const struct fixture *f)
 {
-    char text[2048];
-    const char *at = strstr(format, "%s");
-    assert_non_null(at);
-    (void)snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - format), format, f->table, at + 2);
-    return sql_try(&f->sql, "%s", text);
-}
-
-static void say_where(const struct fixture *f, const struct job *job)
-{
-    print_error("%s, %s store, call %d (%s%s) failed %s it was done:\n", job->name, f->in_memory ? "memory" : "local",
-                (int)f->plan.at, f->plan.operation, f->plan.and_all_after ? " and all that follow" : "",
+    print_error("%s, table kind %d, %s store, call %d (%s%s) failed %s it was done:\n", f->job->name, (int)f->kind,
+                f->in_memory ? "memory" : "local", (int)f->plan.at, f->plan.operation,
+                f->plan.and_all_after ? " and all that follow" : "",
                 f->plan.action == SILT_FAULT_BEFORE ? "before" : "after");
 }
 
-#define FAIL(f, job, ...)      \
+#define FAIL(f, ...)           \
     do {                       \
-        say_where((f), (job)); \
+        say_where(f);          \
         fail_msg(__VA_ARGS__); \
     } while (0)
 
-static void expect_clean_error(struct fixture *f, const struct job *job, silt_status status)
+static void copy_base(struct fixture *f)
 {
-    const silt_error *err = &f->sql.err;
-    if (err->status != status || err->code_name[0] == '\0' || err->message[0] == '\0' ||
-        strchr(err->message, '\n') != NULL) {
-        FAIL(f, job, "no clean error: %s [%s] \"%s\"", silt_status_name(status), err->code_name, err->message);
+    new_table(f);
+    assert_true(f->job->table == NULL || sweep_copy(&f->bench, f->store, f->base));
+}
+
+/* What the table is before the job, and after it. */
+static void learn_states(struct fixture *f)
+{
+    f->plan = (struct plan){.wanted = false};
+    new_table(f);
+    memcpy(f->base, f->bench.table, sizeof(f->base));
+    if (!sweep_prepare(&f->bench, f->job, f->kind) || !sweep_look(&f->bench, f->before)) {
+        FAIL(f, "cannot begin: %s", f->bench.sql.err.message);
     }
-    const bool own = job->new_rows == NULL && status == SILT_ECONSTRAINT;
-    if (status != SILT_EIO && status != SILT_EUNKNOWN && !own) {
-        FAIL(f, job, "the store's failure became %s [%s] \"%s\"", silt_status_name(status), err->code_name,
-             err->message);
+    copy_base(f);
+    f->failure = sweep_run(&f->bench, f->job, f->kind);
+    if ((f->failure != SILT_OK) != f->job->fails || !sweep_look(&f->bench, f->after) ||
+        (strcmp(f->before, f->after) == 0) != f->job->stays) {
+        FAIL(f, "it does not do what it should without any fault: %s", f->bench.sql.err.message);
     }
 }
 
-/* Old rows, or new ones. */
-static bool is_new(struct fixture *f, const struct job *job)
+static void expect_clean_error(struct fixture *f, silt_status status)
 {
-    const silt_status status = run(f, CONTENTS);
-    const char *rows = sl_buf_cstr(&f->sql.text);
-    if (status == SILT_OK && job->new_rows != NULL && strcmp(rows, job->new_rows) == 0) {
-        return true;
+    const silt_error *err = &f->bench.sql.err;
+    if (err->status != status || err->code_name[0] == '\0' || err->message[0] == '\0' ||
+        strchr(err->message, '\n') != NULL) {
+        FAIL(f, "no clean error: %s [%s] \"%s\"", silt_status_name(status), err->code_name, err->message);
     }
-    if (job->old_rows == NULL ? status != SILT_ENOTTABLE : status != SILT_OK || strcmp(rows, job->old_rows) != 0) {
-        FAIL(f, job, "the table is neither as before nor as after: %s [%s] %s %s", silt_status_name(status),
-             f->sql.err.code_name, f->sql.err.message, rows);
+    const bool own = f->job->fails && status == f->failure;
+    if (status != SILT_EIO && status != SILT_EUNKNOWN && !own) {
+        FAIL(f, "the store's failure became %s [%s] \"%s\"", silt_status_name(status), err->code_name, err->message);
+    }
+}
+
+/* Whether it is as after the job; else it must be as before. */
+static bool is_changed(struct fixture *f)
+{
+    char now[SWEEP_TEXT];
+    const bool readable = sweep_look(&f->bench, now);
+    if (readable && strcmp(now, f->after) == 0) {
+        return !f->job->stays;
+    }
+    if (!readable || strcmp(now, f->before) != 0) {
+        FAIL(f, "the table is neither as before nor as after:\n%s", now);
     }
     return false;
 }
@@ -236,11 +212,13 @@ static bool note_file(void *ctx, const silt_file_entry *entry)
 {
     struct listing *listing = ctx;
     const struct sl_str name = sl_str_make(entry->name, entry->name_len);
-    if (sl_str_starts_with(name, SL_STR("_delta_log/")) &&
-        (sl_str_ends_with(name, SL_STR(".json")) || sl_str_ends_with(name, SL_STR(".crc")))) {
+    const bool parquet = sl_str_ends_with(name, SL_STR(".parquet"));
+    const bool log = sl_str_starts_with(name, SL_STR("_delta_log/"));
+    if (log && (parquet || sl_str_ends_with(name, SL_STR(".json")) || sl_str_ends_with(name, SL_STR(".crc")) ||
+                sl_str_eq_c(name, "_delta_log/_last_checkpoint"))) {
         return true;
     }
-    if (sl_str_ends_with(name, SL_STR(".parquet")) && name.ptr[0] == 'p') {
+    if (parquet && sl_str_find(name, SL_STR("part-")) != SIZE_MAX) {
         listing->n_data++;
         return true;
     }
@@ -262,7 +240,7 @@ static int64_t count_named(struct fixture *f)
         char path[512];
         void *data = NULL;
         size_t len = 0;
-        (void)snprintf(path, sizeof(path), "%s/_delta_log/%020lld.json", f->table, (long long)version);
+        (void)snprintf(path, sizeof(path), "%s/_delta_log/%020lld.json", f->bench.table, (long long)version);
         if (silt_storage_read(f->store, NULL, path, &data, &len, NULL) != SILT_OK) {
             return n;
         }
@@ -276,20 +254,20 @@ static int64_t count_named(struct fixture *f)
 }
 
 /* Files that the log never named: all there are but those that some version had; and marks of a creation. */
-static size_t count_orphans(struct fixture *f, const struct job *job)
+static size_t count_orphans(struct fixture *f)
 {
     const silt_list_options options = {.size = sizeof(options), .recursive = true};
     struct listing listing = {0};
-    const silt_status status = silt_storage_list(f->store, NULL, f->table, &options, note_file, &listing, NULL);
+    const silt_status status = silt_storage_list(f->store, NULL, f->bench.table, &options, note_file, &listing, NULL);
     if (status != SILT_OK && status != SILT_ENOTFOUND) {
-        FAIL(f, job, "the folder cannot be listed");
+        FAIL(f, "the folder cannot be listed");
     }
     if (listing.n_odd > 0) {
-        FAIL(f, job, "%s was left behind", listing.odd);
+        FAIL(f, "%s was left behind", listing.odd);
     }
     const int64_t n_named = count_named(f);
     if ((int64_t)listing.n_data < n_named) {
-        FAIL(f, job, "%d files are named, %zu are there", (int)n_named, listing.n_data);
+        FAIL(f, "%d files are named, %zu are there", (int)n_named, listing.n_data);
     }
     return listing.n_data - (size_t)n_named + listing.n_marks;
 }
@@ -297,72 +275,96 @@ static size_t count_orphans(struct fixture *f, const struct job *job)
 /* Whether a folder of the machine has any file or folder; staging and scratch folders must be gone. */
 static bool has_entry(const char *dir, const char *prefix)
 {
-    char command[512];
+    char command[1000];
     (void)snprintf(command, sizeof(command), "test -z \"$(find '%s' -mindepth 1 -maxdepth 1 -name '%s*' 2>/dev/null)\"",
                    dir, prefix);
     return system(command) != 0;
 }
 
-static void expect_nothing_left(struct fixture *f, const struct job *job, silt_status status)
+static void expect_nothing_left(struct fixture *f, silt_status status)
 {
-    const size_t n_orphans = count_orphans(f, job);
-    const bool may_leave = status == SILT_EUNKNOWN || f->plan.and_all_after || strcmp(f->plan.operation, "remove") == 0;
-    if (n_orphans > 0 && !may_leave) {
-        FAIL(f, job, "%zu files were left behind", n_orphans);
+    const bool torn = strstr(f->plan.operation, "remove") != NULL; /* the clean-up itself failed */
+    const bool may_leave = status == SILT_EUNKNOWN || f->plan.and_all_after || torn;
+    /* A log whose beginning has expired does not name all files that it had. */
+    if (!f->job->expired) {
+        const size_t n_orphans = count_orphans(f);
+        if (n_orphans > 0 && !may_leave) {
+            FAIL(f, "%zu files were left behind", n_orphans);
+        }
     }
-    if (!f->in_memory && has_entry(f->table, ".silt-")) {
-        FAIL(f, job, "a staging folder was left behind");
+    if (!f->in_memory && has_entry(f->bench.table, ".silt-")) {
+        FAIL(f, "a staging folder was left behind");
     }
     if (has_entry(f->temp_dir, "silt-")) {
-        FAIL(f, job, "a scratch folder was left behind");
+        FAIL(f, "a scratch folder was left behind");
     }
 }
 
-/* One statement with one fault. False when the statement made fewer calls than that. */
-static bool run_once(struct fixture *f, const struct job *job, const struct plan *plan)
+/* One run with one fault. False when it made fewer calls than that. */
+static bool run_once(struct fixture *f, const struct plan *plan)
 {
-    new_table(f);
-    f->plan = (struct plan){.armed = false};
-    if (job->before != NULL && run(f, job->before) != SILT_OK) {
-        FAIL(f, job, "cannot begin: %s", f->sql.err.message);
-    }
+    f->plan = (struct plan){.wanted = false};
+    copy_base(f);
     f->plan = *plan;
-    f->plan.armed = true;
-    const silt_status status = run(f, job->statement);
-    f->plan.armed = false;
+    f->plan.wanted = true;
+    const silt_status status = sweep_run(&f->bench, f->job, f->kind);
+    f->plan.wanted = false;
     const bool reached = f->plan.calls > plan->at;
+    f->n_runs++;
     if (status != SILT_OK) {
-        expect_clean_error(f, job, status);
-    } else if (job->new_rows == NULL) {
-        FAIL(f, job, "it should have failed");
+        expect_clean_error(f, status);
+    } else if (f->job->fails) {
+        FAIL(f, "it should have failed");
     }
-    const silt_error failure = f->sql.err;
-    const bool changed = is_new(f, job);
-    const bool reads = strncmp(job->name, "read", 4) == 0;
-    if (!reads && ((status == SILT_OK && !changed) || (status != SILT_OK && status != SILT_EUNKNOWN && changed))) {
-        FAIL(f, job, "the answer was %s [%s] %s, but the table %s", silt_status_name(status), failure.code_name,
+    const silt_error failure = f->bench.sql.err;
+    const bool changed = is_changed(f);
+    if (!f->job->stays && ((status == SILT_OK && !changed) ||
+                           (status != SILT_OK && status != SILT_EUNKNOWN && changed && !f->job->may_lie))) {
+        FAIL(f, "the answer was %s [%s] %s, but the table %s", silt_status_name(status), failure.code_name,
              failure.message, changed ? "has the change" : "lacks the change");
     }
-    expect_nothing_left(f, job, status);
-    if (status != SILT_OK && !changed && job->new_rows != NULL &&
-        (run(f, job->statement) != SILT_OK || !is_new(f, job))) {
-        FAIL(f, job, "it does not work afterwards: [%s] %s", f->sql.err.code_name, f->sql.err.message);
+    expect_nothing_left(f, status);
+    if (!sweep_check(&f->bench)) {
+        FAIL(f, "its check finds faults");
+    }
+    if (status != SILT_OK && !changed && !f->job->fails &&
+        (sweep_run(&f->bench, f->job, f->kind) != SILT_OK || is_changed(f) == f->job->stays)) {
+        FAIL(f, "it does not work afterwards: [%s] %s", f->bench.sql.err.code_name, f->bench.sql.err.message);
     }
     return reached;
+}
+
+/* The number of calls comes from a run without a fault: they are not always the same ones, but near enough. */
+static void sweep_job(struct fixture *f, const struct plan *like)
+{
+    struct plan plan = *like;
+    plan.at = UINT64_MAX;
+    (void)run_once(f, &plan);
+    const uint64_t n = f->plan.calls;
+    assert_true(n > 0 && n < MAX_CALLS);
+    const uint64_t few = sweep_all() ? n : FEW_CALLS;
+    const uint64_t step = n > few ? n / few : 1;
+    for (plan.at = (uint64_t)(f->job - sweep_jobs + 1) * 3 % step; run_once(f, &plan); plan.at += step) {
+    }
 }
 
 static void sweep(bool in_memory, silt_fault_action action, bool and_all_after)
 {
     struct fixture f;
+    const struct plan plan = {.action = action, .and_all_after = and_all_after};
+    const unsigned turn = (unsigned)in_memory * 4 + (unsigned)and_all_after * 2 + (action == SILT_FAULT_AFTER);
     open_fixture(&f, in_memory);
-    for (size_t i = 0; i < sizeof(jobs) / sizeof(jobs[0]); i++) {
-        uint64_t at = 0;
-        struct plan plan = {.action = action, .and_all_after = and_all_after};
-        do {
-            plan.at = at;
-        } while (run_once(&f, &jobs[i], &plan) && at++ < MAX_CALLS);
-        assert_true(at > 0 && at < MAX_CALLS);
+    for (size_t i = 0; i < sweep_n_jobs; i++) {
+        for (f.kind = SWEEP_PLAIN; f.kind < SWEEP_KINDS; f.kind++) {
+            const bool its_turn = (f.kind == SWEEP_PLAIN && (i + turn) % 4 == 0) || (i + turn) % 16 == (size_t)f.kind;
+            f.job = &sweep_jobs[i];
+            if ((its_turn || sweep_all()) && !(f.job->not_tracked && f.kind == SWEEP_TRACKED)) {
+                learn_states(&f);
+                sweep_job(&f, &plan);
+            }
+        }
     }
+    print_message("%u runs\n", f.n_runs);
     close_fixture(&f);
 }
 

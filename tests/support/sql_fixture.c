@@ -15,7 +15,7 @@ bool sql_open(struct sql_fixture *sql, const struct sql_options *options)
     memset(sql, 0, sizeof(*sql));
     sql->env = options->env != NULL ? options->env : silt_env_default();
     sql->err = (silt_error)SILT_ERROR_INIT;
-    sl_buf_init(&sql->text, sql->env);
+    sl_buf_init(&sql->text, silt_env_default()); /* the test's, not part of what is tested */
     const silt_default_engine_options engine = {.size = sizeof(engine),
                                                 .env = options->env,
                                                 .threads = 2,

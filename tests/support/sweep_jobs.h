@@ -19,7 +19,7 @@ enum sweep_kind {
     SWEEP_KINDS
 };
 
-/* In texts @ is the table, # stands for TBLPROPERTIES. */
+/* In texts @ is the table, % its path, # stands for TBLPROPERTIES. */
 struct sweep_job {
     const char *name;
     const char *properties; /* NULL, or of the table, besides its kind's */
@@ -31,6 +31,9 @@ struct sweep_job {
     bool expired;      /* it runs when what the log holds has expired */
     bool fails;        /* it is refused, whatever the store does */
     bool stays;        /* the table says the same after it */
+    bool may_lie;      /* a failure may come when it is done: the store answers for one act, and nothing tells */
+    bool not_tracked;  /* tables with row tracking refuse it */
+    const char *rows;  /* NULL, or it only reads, and this is what it gives */
 };
 
 extern const struct sweep_job sweep_jobs[];
@@ -44,6 +47,9 @@ struct sweep_bench {
     silt_env env; /* the session's */
     int64_t ahead_us;
     char table[400]; /* path or URI */
+    /* NULL, or called as the job itself begins and when it has ended, so that faults meet nothing else. */
+    void (*around)(void *ctx, bool begins);
+    void *ctx;
     char text[SWEEP_TEXT];
 };
 
@@ -53,8 +59,13 @@ void sweep_env_init(struct sweep_bench *bench);
 bool sweep_open(struct sweep_bench *bench, const char *warehouse, const char *temp_dir, silt_storage_registry *stores);
 void sweep_close(struct sweep_bench *bench);
 
+/* Whether every case is wanted, not a sample: SILT_SWEEP=all in the environment. */
+bool sweep_all(void);
+
 /* Makes bench->table, as it is before the job. */
 bool sweep_prepare(struct sweep_bench *bench, const struct sweep_job *job, enum sweep_kind kind);
+/* Makes bench->table a copy of another table of the same store. */
+bool sweep_copy(const struct sweep_bench *bench, silt_storage *store, const char *from);
 /* Runs the job; what went wrong is in bench->sql.err. */
 silt_status sweep_run(struct sweep_bench *bench, const struct sweep_job *job, enum sweep_kind kind);
 /*
