@@ -59,6 +59,9 @@ static silt_status ratify(void *impl, const silt_call *call, const silt_ratify_r
     const size_t at = catalog->n_requests < last ? catalog->n_requests : last;
     const enum catalog_fault fault = catalog->faults[at];
     catalog->n_requests++;
+    const char *name = request->staged_name != NULL ? request->staged_name : "";
+    catalog->n_names += strcmp(name, catalog->last_name) != 0 ? 1 : 0;
+    (void)snprintf(catalog->last_name, sizeof(catalog->last_name), "%s", name);
     bool done = false;
     if (fault == CATALOG_ANSWERS || fault == CATALOG_LOSES_ANSWER) {
         done = take_version(catalog, request);

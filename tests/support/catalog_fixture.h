@@ -34,6 +34,8 @@ struct catalog_fixture {
     int64_t published;            /* up to this one they were forgotten */
     enum catalog_fault faults[8]; /* of the requests to come, in their order; the last one stays */
     size_t n_requests;
+    size_t n_names; /* requests that named another file than the one before */
+    char last_name[96];
     size_t n_questions; /* get_commits */
     bool has_gap;       /* it leaves out the first commit that it holds, though asked for */
 };
