@@ -171,15 +171,14 @@ static silt_status delete_file(struct cleaner *c, struct sl_str name, bool *dele
     return SILT_OK;
 }
 
-/* *whole false: something stayed that the rest stays for. */
+/* *whole false: something stayed that the rest stays for: newer commits for a commit, sidecars for a checkpoint. */
 static silt_status delete_planned(struct cleaner *c, bool *whole, silt_error *err)
 {
     *whole = true;
     for (size_t i = 0; i < c->plan.n_files && *whole; i++) {
         bool deleted = false;
         SL_TRY(delete_file(c, c->plan.files[i].name, &deleted, err));
-        const bool is_commit = i >= c->plan.n_extras && i < c->plan.n_extras + c->plan.n_commits;
-        *whole = deleted || !is_commit;
+        *whole = deleted || i < c->plan.n_extras;
     }
     return SILT_OK;
 }

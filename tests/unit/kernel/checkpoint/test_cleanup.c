@@ -242,6 +242,22 @@ static void what_cannot_be_deleted_holds_what_is_newer(void **state)
     assert_int_equal(clean(f).n_deleted, 1);
 }
 
+static void checkpoint_that_cannot_be_deleted_keeps_sidecars(void **state)
+{
+    struct log_fixture *f = *state;
+    log_set_time_ms(f, START);
+    log_put(f, "_sidecars/old.parquet", "\n\n\n\n");
+    make_log(f, METADATA(""), 100);
+    f->fail_operation = "remove";
+    f->fail_path = "00000000000000000002.checkpoint.parquet";
+    assert_int_equal(clean(f).n_failed, 1);
+    assert_true(is_there(f, "_sidecars/old.parquet")); /* for all that is known, the checkpoint names it */
+    f->fail_operation = NULL;
+    assert_int_equal(clean(f).n_failed, 0);
+    assert_false(is_there(f, "00000000000000000002.checkpoint.parquet"));
+    assert_false(is_there(f, "_sidecars/old.parquet"));
+}
+
 static void staged_commits_go_with_theirs(void **state)
 {
     struct log_fixture *f = *state;
@@ -524,6 +540,7 @@ int main(void)
         LOG_TEST(a_broken_checkpoint_takes_nothing_with_it),
         LOG_TEST(a_look_changes_nothing),
         LOG_TEST(what_cannot_be_deleted_holds_what_is_newer),
+        LOG_TEST(checkpoint_that_cannot_be_deleted_keeps_sidecars),
         LOG_TEST(staged_commits_go_with_theirs),
         LOG_TEST(old_sidecars_that_no_checkpoint_names_go),
         LOG_TEST(kept_versions_stay_equal_after_each_deletion),
