@@ -13,6 +13,16 @@
 silt_status sl_snapshot_load(silt_table *table, const silt_call *call, int64_t version, silt_snapshot **out,
                              silt_error *err);
 
+/* A moment by both clocks; taken before a listing that says which version is the newest. */
+struct sl_snapshot_moment {
+    int64_t monotonic_us;
+    int64_t wall_us;
+};
+struct sl_snapshot_moment sl_snapshot_moment_now(const silt_env *env);
+void sl_snapshot_note_newest(silt_snapshot *snapshot, struct sl_snapshot_moment moment);
+/* Was its version seen to be the newest in the last `within_us`? By either clock it must be so. */
+bool sl_snapshot_was_newest(const silt_snapshot *snapshot, int64_t within_us);
+
 /* SILT_ENOTTABLE: says whether there is a folder at all. */
 silt_status sl_table_absent(silt_table *table, const silt_call *call, silt_error *err);
 

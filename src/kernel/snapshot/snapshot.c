@@ -5,6 +5,7 @@
 #include "kernel/snapshot/snapshot_int.h"
 
 #include "base/alloc.h"
+#include "base/env.h"
 #include "base/error.h"
 #include "base/uri.h"
 #include "kernel/engine/engine.h"
@@ -22,6 +23,8 @@ silt_snapshot *sl_snapshot_alloc(silt_table *table)
     atomic_init(&snapshot->detailed, NULL);
     atomic_init(&snapshot->details_too_big, false);
     atomic_init(&snapshot->stats_form, SL_STATS_TEXT);
+    atomic_init(&snapshot->newest_us, INT64_MIN);
+    atomic_init(&snapshot->newest_wall_us, INT64_MIN);
     snapshot->env = env;
     snapshot->table = silt_table_ref(table);
     snapshot->in_commit_timestamp = SL_NO_I64;
@@ -31,6 +34,30 @@ silt_snapshot *sl_snapshot_alloc(silt_table *table)
     snapshot->segment = (struct sl_log_segment){.version = -1, .checkpoint_version = -1};
     snapshot->crc_version = -1;
     return snapshot;
+}
+
+struct sl_snapshot_moment sl_snapshot_moment_now(const silt_env *env)
+{
+    return (struct sl_snapshot_moment){sl_monotonic_us(env), sl_now_us(env)};
+}
+
+void sl_snapshot_note_newest(silt_snapshot *snapshot, struct sl_snapshot_moment moment)
+{
+    atomic_store(&snapshot->newest_us, moment.monotonic_us);
+    atomic_store(&snapshot->newest_wall_us, moment.wall_us);
+}
+
+static bool is_within(int64_t seen_us, int64_t within_us, int64_t now_us)
+{
+    int64_t limit_us = 0;
+    return seen_us != INT64_MIN && sl_add_i64(seen_us, within_us, &limit_us) && now_us <= limit_us;
+}
+
+bool sl_snapshot_was_newest(const silt_snapshot *snapshot, int64_t within_us)
+{
+    const struct sl_snapshot_moment now = sl_snapshot_moment_now(snapshot->env);
+    return is_within(atomic_load(&snapshot->newest_us), within_us, now.monotonic_us) &&
+           is_within(atomic_load(&snapshot->newest_wall_us), within_us, now.wall_us);
 }
 
 silt_snapshot *silt_snapshot_ref(silt_snapshot *snapshot)

@@ -186,6 +186,8 @@ silt_status sl_snapshot_settle(silt_snapshot **snapshot, const silt_call *call, 
     sl_log(given->env, SILT_LOG_WARN, "%s: %s", silt_table_uri(given->table), found.message);
     silt_snapshot *replayed = NULL;
     SL_TRY(sl_snapshot_load(given->table, call, given->segment.version, &replayed, err));
+    const struct sl_snapshot_moment moment = {atomic_load(&given->newest_us), atomic_load(&given->newest_wall_us)};
+    sl_snapshot_note_newest(replayed, moment);
     silt_snapshot_unref(given);
     *snapshot = replayed;
     return SILT_OK;

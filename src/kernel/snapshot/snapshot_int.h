@@ -35,10 +35,13 @@ struct silt_snapshot {
     silt_schema *physical; /* the same shape in the names of files; `schema` itself without column mapping */
     enum sl_mapping_mode mapping;
     int64_t timestamp_ms;
-    int64_t txns_expired_ms;      /* application versions recorded up to this time do not count; INT64_MIN: all do */
-    int64_t in_commit_timestamp;  /* of the version's own commit, SL_NO_I64 if not seen */
-    struct sl_kv_list properties; /* in the order of their keys */
-    struct sl_str_list features;  /* in byte order */
+    int64_t txns_expired_ms; /* application versions recorded up to this time do not count; INT64_MIN: all do */
+    _Atomic(int64_t)
+        newest_us; /* monotonic time at which it was last seen to be the newest version; INT64_MIN: never */
+    _Atomic(int64_t) newest_wall_us; /* the same by the wall clock, which counts while the machine sleeps */
+    int64_t in_commit_timestamp;     /* of the version's own commit, SL_NO_I64 if not seen */
+    struct sl_kv_list properties;    /* in the order of their keys */
+    struct sl_str_list features;     /* in byte order */
 
     /*
      * Opened through a version checksum: then there is no view of the log before somebody needs one, and what the checksum

@@ -294,6 +294,7 @@ silt_status silt_snapshot_refresh(silt_snapshot *snapshot, const silt_call *call
     sl_vec_init(&listed, snapshot->env, sizeof(struct sl_log_file));
     bool exists = false;
     size_t n_new = 0;
+    const struct sl_snapshot_moment moment = sl_snapshot_moment_now(snapshot->env);
     silt_status status = sl_table_list_log(snapshot->table, call, snapshot->segment.version, &names, &listed, &exists,
                                            err);
     if (status == SILT_OK) {
@@ -306,6 +307,9 @@ silt_status silt_snapshot_refresh(silt_snapshot *snapshot, const silt_call *call
         case LOG_GREW: status = make_grown(snapshot, call, &listed, n_new, out, err); break;
         case LOG_DIFFERS: status = sl_snapshot_load(snapshot->table, call, SL_VERSION_LATEST, out, err); break;
         }
+    }
+    if (status == SILT_OK) {
+        sl_snapshot_note_newest(*out, moment);
     }
     sl_vec_release(&listed);
     sl_arena_release(&names);

@@ -222,7 +222,10 @@ silt_status silt_table_latest_snapshot(silt_table *table, const silt_call *call,
     if (table == NULL || out == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "silt_table_latest_snapshot needs a table and an out parameter");
     }
-    return sl_snapshot_load(table, call, SL_VERSION_LATEST, out, err);
+    const struct sl_snapshot_moment moment = sl_snapshot_moment_now(silt_engine_env(silt_table_engine(table)));
+    SL_TRY(sl_snapshot_load(table, call, SL_VERSION_LATEST, out, err));
+    sl_snapshot_note_newest(*out, moment);
+    return SILT_OK;
 }
 
 silt_status silt_table_snapshot_at_version(silt_table *table, const silt_call *call, int64_t version,

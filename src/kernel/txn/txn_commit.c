@@ -13,6 +13,7 @@
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 #include "kernel/txn/after_commit.h"
+#include "kernel/txn/base_check.h"
 #include "kernel/txn/commit_loop.h"
 #include "kernel/txn/commit_render.h"
 #include "kernel/txn/replace.h"
@@ -147,6 +148,17 @@ struct run {
     struct sl_commit_end end;
 };
 
+static silt_status check_base(struct run *run, const silt_call *call, silt_error *err)
+{
+    int64_t newest = -1;
+    const silt_status status = sl_txn_check_base(run->txn, call, &newest, err);
+    if (status == SILT_ECONFLICT) {
+        run->end.conflict = SILT_CONFLICT_CONCURRENT_WRITE;
+        run->end.version = newest;
+    }
+    return status;
+}
+
 static silt_status run_job(struct run *run, const silt_call *call, silt_error *err)
 {
     silt_txn *txn = run->txn;
@@ -162,6 +174,7 @@ static silt_status run_job(struct run *run, const silt_call *call, silt_error *e
     SL_TRY(sl_replace_check(txn, call, err));
     SL_TRY(sl_txn_check_adds(txn, call, err));
     SL_TRY(sl_txn_enable_row_tracking(txn, err));
+    SL_TRY(check_base(run, call, err));
     SL_TRY(begin_rebase(txn, &run->rebase, err));
     const silt_commit_options *options = &txn->options;
     const struct sl_commit_job job = {.env = txn->env,

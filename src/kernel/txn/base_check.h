@@ -1,0 +1,16 @@
+/*
+ * Is the next version really free? A transaction that rests on an old snapshot could find the name of its next version free because that
+ * version came, expired and was deleted: its commit would stand below a checkpoint, and no reader would ever see it.
+ */
+#ifndef SL_KERNEL_TXN_BASE_CHECK_H
+#define SL_KERNEL_TXN_BASE_CHECK_H
+
+#include "kernel/txn/txn_int.h"
+
+/*
+ * Before the first attempt. SILT_ECONFLICT when versions after the base are gone, and *newest is then the newest version that there is. Costs a
+ * listing of the log's tail unless the base was the newest version a few minutes ago.
+ */
+silt_status sl_txn_check_base(const silt_txn *txn, const silt_call *call, int64_t *newest, silt_error *err);
+
+#endif
