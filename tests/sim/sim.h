@@ -249,7 +249,8 @@ struct sim_actor {
     silt_table *table;
     silt_snapshot *snapshot;
     int64_t seen_version;
-    int32_t writing; /* index of the transaction that it writes files for */
+    int64_t opened_us; /* when the snapshot was the newest */
+    int32_t writing;   /* index of the transaction that it writes files for */
 };
 
 /* What differs from history to history. Shares are of 1,000,000. */

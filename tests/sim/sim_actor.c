@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HOUR_US (INT64_C(3600) * 1000000)
+
 static const char *const op_names[] = {
     "CREATE",    "INSERT",  "STREAM",  "INSERT-SELECT", "UPDATE",      "UPSERT",     "DELETE",
     "OVERWRITE", "COMPACT", "RESTAT",  "COUNT-UP",      "ADD-COLUMN",  "SET-DOMAIN", "ENABLE-ICT",
@@ -116,6 +118,12 @@ bool sim_actor_excuse(struct sim_actor *actor, const char *what, silt_status sta
             return true; /* nobody has been told of a table */
         }
         break;
+    case SILT_ENOTFOUND:
+    case SILT_ECORRUPT:
+        if (actor->world->knobs.expires && actor->world->now_us - actor->opened_us > HOUR_US) {
+            return true; /* what it holds may have expired */
+        }
+        break;
     default: break;
     }
     sim_break(actor->world, "a%d: %s failed for no reason: %s [%s] %s (%s)", actor->index, what,
@@ -141,6 +149,7 @@ bool sim_actor_refresh(struct sim_actor *actor)
 {
     struct sim_world *world = actor->world;
     const int64_t acked = world->acked;
+    const int64_t begin_us = world->now_us;
     const bool anew = actor->snapshot == NULL || sim_chance(world, 400000);
     silt_snapshot *snapshot = NULL;
     silt_error err = SILT_ERROR_INIT;
@@ -153,6 +162,7 @@ bool sim_actor_refresh(struct sim_actor *actor)
     }
     silt_snapshot_unref(actor->snapshot);
     actor->snapshot = snapshot;
+    actor->opened_us = begin_us;
     const int64_t version = silt_snapshot_version(snapshot);
     sim_trace(actor, "%s version %lld", anew ? "opened" : "refreshed to", (long long)version);
     if (version < acked || version < actor->seen_version) {

@@ -35,7 +35,8 @@ bool sim_view_take(struct sim_actor *actor, silt_snapshot *snapshot)
     }
     view.counter = sim_snapshot_counter(snapshot);
     view.domain = sim_snapshot_domain(snapshot);
-    view.timestamp_ms = silt_snapshot_timestamp_ms(snapshot);
+    /* Of a version that has expired only the file's time may be left. */
+    view.timestamp_ms = sim_store_has_commit(world, view.version) ? silt_snapshot_timestamp_ms(snapshot) : -1;
     view.columns = (int64_t)silt_schema_field_count(silt_snapshot_schema(snapshot));
     *(struct sim_view *)sim_list_push(world, &world->views, sizeof(view)) = view;
     return true;

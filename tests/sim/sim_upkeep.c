@@ -14,20 +14,31 @@ void sim_do_clean_log(struct sim_actor *actor)
     }
 }
 
+/* Are all commits of the range there; of all ranges, if the kernel chooses? */
+static bool has_all(const struct sim_world *world, bool chosen, int64_t from, int64_t to)
+{
+    const int64_t last = chosen ? to : world->store.n_commits - 1;
+    int64_t version = chosen ? from : 0;
+    while (version <= last && sim_store_has_commit(world, version)) {
+        version++;
+    }
+    return version > last;
+}
+
 void sim_do_compact_log(struct sim_actor *actor)
 {
     struct sim_world *world = actor->world;
     const int64_t from = sim_below(world, world->store.n_commits);
     const int64_t to = from + 1 + sim_below(world, 4);
     const bool choose = sim_chance(world, 500000);
-    const bool was_there = sim_store_has_commit(world, from) && sim_store_has_commit(world, to);
+    const bool was_there = has_all(world, choose, from, to);
     silt_compact_log_result result = {.size = sizeof(result)};
     silt_error err = SILT_ERROR_INIT;
     const silt_status status = silt_table_compact_log(actor->table, sim_actor_call(actor), choose ? from : -1,
                                                       choose ? to : -1, &result, &err);
     sim_trace(actor, "compacted %lld to %lld", (long long)result.from_version, (long long)result.to_version);
-    const bool is_there = sim_store_has_commit(world, from) && sim_store_has_commit(world, to);
-    if (status == SILT_ENOTFOUND && choose && !(was_there && is_there)) {
+    const bool is_there = has_all(world, choose, from, to);
+    if ((status == SILT_ENOTFOUND || status == SILT_ECORRUPT) && !(was_there && is_there)) {
         return;
     }
     if (status != SILT_OK) {

@@ -400,7 +400,7 @@ static void choose_work(struct sim_world *world, struct sim_actor *actor)
     actor->weights[SIM_SET_DOMAIN] /= 2;
     actor->weights[SIM_RESTAT] /= 3;
     actor->weights[SIM_OVERWRITE] /= 3;
-    actor->weights[SIM_NAP] /= world->knobs.expires ? 2 : 4;
+    actor->weights[SIM_NAP] = actor->weights[SIM_NAP] / 4 + (world->knobs.expires ? 3 : 0);
     actor->weights[SIM_CLEAN_LOG] /= world->knobs.expires ? 2 : 8;
     actor->weights[SIM_COMPACT_LOG] /= 3;
     actor->weights[SIM_CHECKPOINT] /= 3;

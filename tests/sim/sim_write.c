@@ -548,6 +548,8 @@ static void note_outcome(struct work *work, silt_status status, const silt_commi
     if (blind && record->outcome == SIM_CONFLICT && result->conflict != SILT_CONFLICT_METADATA_CHANGED &&
         result->conflict != SILT_CONFLICT_PROTOCOL_CHANGED &&
         !(work->limited && result->conflict == SILT_CONFLICT_RETRIES_EXHAUSTED) &&
+        !(result->conflict == SILT_CONFLICT_CONCURRENT_WRITE &&
+          !sim_store_has_commit(world, record->read_version + 1)) &&
         (record->app < 0 || result->conflict != SILT_CONFLICT_CONCURRENT_TRANSACTION)) {
         sim_break(world, "t%zu: a blind append met the conflict %d: %s", work->index, (int)result->conflict,
                   err->message);
