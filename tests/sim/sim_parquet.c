@@ -158,14 +158,14 @@ static silt_status freeze_stream(struct sim_world *world, struct ArrowArrayStrea
 {
     struct ArrowSchema schema;
     if (rows->get_schema(rows, &schema) != 0) {
-        return refuse(err, SILT_EENGINE, "rows have no schema", "");
+        return refuse(err, SILT_EIO, "rows have no schema", "");
     }
     silt_status status = SILT_OK;
     while (status == SILT_OK) {
         struct ArrowArray batch;
         if (rows->get_next(rows, &batch) != 0) {
             const char *message = rows->get_last_error(rows);
-            status = refuse(err, SILT_EENGINE, "reading the rows failed:", message != NULL ? message : "");
+            status = refuse(err, SILT_EIO, "reading the rows failed:", message != NULL ? message : "");
             break;
         }
         if (batch.release == NULL) {

@@ -163,13 +163,13 @@ static silt_status collect(struct ArrowArrayStream *stream, struct sim_row *rows
 {
     struct ArrowSchema schema;
     if (stream->get_schema(stream, &schema) != 0) {
-        return refuse(err, SILT_EENGINE, "rows have no schema");
+        return refuse(err, SILT_EIO, "rows have no schema");
     }
     silt_status status = SILT_OK;
     while (status == SILT_OK) {
         struct ArrowArray batch;
         if (stream->get_next(stream, &batch) != 0) {
-            status = refuse(err, SILT_EENGINE, "reading the rows failed");
+            status = refuse(err, SILT_EIO, "reading the rows failed");
             break;
         }
         if (batch.release == NULL) {
