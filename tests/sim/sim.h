@@ -8,6 +8,7 @@
  *   sim_fiber.c    actors' stacks
  *   sim_store.c    the store, its faults, and the archive of all commits that ever landed
  *   sim_parquet.c  a Parquet handler; sim_rows.c: data files through it
+ *   sim_catalog.c  a catalog that gives versions away, in some histories
  *   sim_actor.c    what actors are made of; sim_read.c, sim_write.c, sim_upkeep.c: what they do
  *   sim_json.c, sim_log.c   the checker's own reading of the log, nothing of silt in it
  *   sim_check.c, sim_serial.c, sim_crc.c, sim_checkpoint.c   the rules that a history must keep
@@ -199,6 +200,29 @@ struct sim_store {
     int64_t n_commits; /* versions 0 … n - 1 have landed */
 };
 
+/* A catalog: what it has ratified, and has not been told to be published. */
+struct sim_ratified {
+    const char *staged_name; /* "" for inline commits */
+    const char *content;
+    size_t len;
+    int64_t modified_ms;
+};
+
+struct sim_catalog {
+    int64_t latest;
+    int64_t forgotten; /* up to this version all are published */
+    struct sim_ratified commits[SIM_MAX_VERSIONS];
+};
+
+/* Ratifies, with all that can become of a request. */
+silt_status sim_store_ratify(struct sim_actor *actor, const silt_ratify_request *ratify, silt_put_outcome *outcome,
+                             silt_error *err);
+silt_status sim_store_note_published(struct sim_actor *actor, int64_t version, silt_error *err);
+silt_status sim_store_ask(struct sim_actor *actor, silt_error *err); /* before the catalog is read */
+/* The table as the catalog describes it now; version 0 is made undisturbed. */
+silt_status sim_catalog_open(struct sim_actor *actor, silt_table **out, silt_error *err);
+void sim_catalog_create(struct sim_world *world);
+
 extern const silt_storage_vtable sim_storage; /* its impl is a struct sim_actor */
 /* Lets requests take effect whose time has come; all: every one of them. */
 void sim_store_land(struct sim_world *world, bool all);
@@ -269,6 +293,8 @@ struct sim_knobs {
     bool row_ids;
     bool expires; /* the log is cleaned up: naps are long, and versions are kept for a day only */
     int checkpoint_interval;
+    bool catalog; /* it gives versions away; inline_commits: and keeps their bytes */
+    bool inline_commits;
     bool v2; /* checkpoints with sidecars */
     int restarts;
 };
@@ -285,6 +311,7 @@ struct sim_world {
     uint64_t digest; /* of all that happened */
     struct sim_chunk *chunks;
     struct sim_store store;
+    struct sim_catalog catalog;
     struct sim_actor actors[SIM_MAX_ACTORS + 1]; /* the last one looks at the end */
     int n_actors;
     struct sim_list files;  /* struct sim_file */
@@ -324,6 +351,8 @@ void sim_actor_close(struct sim_actor *actor);
 /* Judges a failure that an actor met: false, after noting it as a broken rule, if nothing explains it. */
 bool sim_actor_excuse(struct sim_actor *actor, const char *what, silt_status status, const silt_error *err);
 bool sim_actor_refresh(struct sim_actor *actor);
+/* Opens the table again where a catalog tells what it is. */
+bool sim_actor_reopen(struct sim_actor *actor);
 /* Live files of a snapshot that can hold rows of a range, ascending, in the history's memory. */
 struct sim_plan {
     int32_t *files;

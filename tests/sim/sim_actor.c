@@ -60,7 +60,8 @@ static bool make_engine(struct sim_actor *actor, silt_error *err)
 bool sim_actor_open(struct sim_actor *actor)
 {
     silt_error err = SILT_ERROR_INIT;
-    if (!make_engine(actor, &err) || silt_table_for_path(actor->engine, SIM_ROOT, &actor->table, &err) != SILT_OK) {
+    if (!make_engine(actor, &err) || (!actor->world->knobs.catalog &&
+                                      silt_table_for_path(actor->engine, SIM_ROOT, &actor->table, &err) != SILT_OK)) {
         sim_break(actor->world, "no engine: %s", err.message);
         return false;
     }
@@ -145,12 +146,32 @@ int64_t sim_snapshot_domain(const silt_snapshot *snapshot)
     return text != NULL ? strtoll(text, NULL, 10) : 0;
 }
 
+bool sim_actor_reopen(struct sim_actor *actor)
+{
+    silt_table *table = NULL;
+    silt_error err = SILT_ERROR_INIT;
+    if (!actor->world->knobs.catalog) {
+        return true;
+    }
+    const silt_status status = sim_catalog_open(actor, &table, &err);
+    if (status != SILT_OK) {
+        (void)sim_actor_excuse(actor, "opening the catalog's table", status, &err);
+        return false;
+    }
+    silt_table_unref(actor->table);
+    actor->table = table;
+    return true;
+}
+
 bool sim_actor_refresh(struct sim_actor *actor)
 {
     struct sim_world *world = actor->world;
     const int64_t acked = world->acked;
     const int64_t begin_us = world->now_us;
-    const bool anew = actor->snapshot == NULL || sim_chance(world, 400000);
+    if (!sim_actor_reopen(actor)) {
+        return false;
+    }
+    const bool anew = actor->snapshot == NULL || world->knobs.catalog || sim_chance(world, 400000);
     silt_snapshot *snapshot = NULL;
     silt_error err = SILT_ERROR_INIT;
     const silt_call *call = sim_actor_call(actor);

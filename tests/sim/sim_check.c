@@ -91,12 +91,29 @@ static void check_data(struct sim_world *world, const struct sim_state *last)
     }
 }
 
+/* What crashed writers left with the catalog can be published by anybody. */
+static void publish_all(struct sim_actor *actor)
+{
+    struct sim_world *world = actor->world;
+    int64_t version = -1;
+    silt_error err = SILT_ERROR_INIT;
+    const silt_status status = silt_table_publish(actor->table, NULL, &version, &err);
+    if (status != SILT_OK || (version >= 0 && version != world->catalog.latest) ||
+        !sim_store_has_commit(world, world->catalog.latest)) {
+        sim_break(world, "version %lld is ratified, and version %lld published: %s", (long long)world->catalog.latest,
+                  (long long)version, err.message);
+    }
+}
+
 /* silt reads the table once more, undisturbed: the end, and every version before it. */
 static void look_at_end(struct sim_world *world)
 {
     struct sim_actor *actor = &world->actors[SIM_MAX_ACTORS];
     if (!sim_actor_open(actor)) {
         return;
+    }
+    if (sim_actor_reopen(actor) && world->knobs.catalog) {
+        publish_all(actor);
     }
     if (sim_actor_refresh(actor)) {
         const int64_t version = silt_snapshot_version(actor->snapshot);

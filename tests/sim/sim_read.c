@@ -51,6 +51,9 @@ void sim_do_read(struct sim_actor *actor)
 
 void sim_do_travel(struct sim_actor *actor)
 {
+    if (!sim_actor_reopen(actor)) {
+        return;
+    }
     struct sim_world *world = actor->world;
     const int64_t version = sim_below(world, world->store.n_commits);
     const bool was_there = sim_store_can_open(world, version);
@@ -97,6 +100,9 @@ static bool take_entry(void *ctx, const silt_history_entry *entry)
 
 void sim_do_history(struct sim_actor *actor)
 {
+    if (!sim_actor_reopen(actor)) {
+        return;
+    }
     struct history history = {actor, -1};
     silt_error err = SILT_ERROR_INIT;
     const silt_status status = silt_table_history(actor->table, sim_actor_call(actor), 0, take_entry, &history, &err);

@@ -13,7 +13,9 @@
 enum request_kind {
     REQUEST_PUT,
     REQUEST_PUT_IF_ABSENT,
-    REQUEST_REMOVE
+    REQUEST_REMOVE,
+    REQUEST_RATIFY,   /* path: the staged name; data: the commit */
+    REQUEST_PUBLISHED /* version: up to which all are published */
 };
 
 struct request {
@@ -22,6 +24,8 @@ struct request {
     const char *path;
     const char *data;
     size_t len;
+    int64_t version; /* of the catalog's requests */
+    int64_t modified_ms;
     int64_t due_us;
     bool done;
 };
@@ -118,6 +122,10 @@ static void judge_commit(struct sim_world *world, int actor, const char *path, c
     if (version < 0) {
         return;
     }
+    if (world->knobs.catalog && version == store->n_commits) {
+        sim_break(world, "version %lld is published, and was never ratified", (long long)version);
+        return;
+    }
     if (version >= SIM_MAX_VERSIONS || version > store->n_commits) {
         sim_break(world, "version %lld landed, but version %lld is missing", (long long)version,
                   (long long)store->n_commits);
@@ -148,11 +156,55 @@ static void set_object(struct sim_world *world, const struct request *request)
                                   INT64_C(1767225600000) + world->now_us / 1000};
 }
 
+/* The catalog's decision. False: the version has another commit, or this one. */
+static bool take_version(struct sim_world *world, const struct request *request)
+{
+    struct sim_catalog *catalog = &world->catalog;
+    const int64_t version = request->version;
+    if (version != catalog->latest + 1 || version >= SIM_MAX_VERSIONS) {
+        if (version > catalog->latest) {
+            sim_break(world, "version %lld is to be ratified after version %lld", (long long)version,
+                      (long long)catalog->latest);
+        }
+        return false;
+    }
+    char path[256];
+    (void)snprintf(path, sizeof(path), SIM_LOG "_staged_commits/%s", request->path);
+    if (!world->knobs.inline_commits && find(&world->store, path) == NULL) {
+        sim_break(world, "version %lld is ratified, but its staged file %s is not there", (long long)version, path);
+        return false;
+    }
+    catalog->latest = version;
+    catalog->commits[version] = (struct sim_ratified){request->path, request->data, request->len, request->modified_ms};
+    world->store.commits[version] = (struct sim_commit){request->data, request->len, request->actor};
+    world->store.n_commits = version + 1;
+    return true;
+}
+
+static void forget(struct sim_world *world, const struct request *request)
+{
+    for (int64_t version = 0; version <= request->version; version++) {
+        if (!sim_store_has_commit(world, version)) {
+            sim_break(world, "the catalog is told that version %lld is published, and it is not", (long long)version);
+        }
+    }
+    if (request->version > world->catalog.forgotten) {
+        world->catalog.forgotten = request->version;
+    }
+}
+
 /* Takes effect. False: the name was taken. */
 static bool land(struct sim_world *world, const struct request *request)
 {
     struct sim_store *store = &world->store;
     sim_note(world, (uint64_t)request->kind * 31 + request->len);
+    if (request->kind == REQUEST_RATIFY) {
+        return take_version(world, request);
+    }
+    if (request->kind == REQUEST_PUBLISHED) {
+        forget(world, request);
+        return true;
+    }
     if (request->kind == REQUEST_REMOVE) {
         const size_t index = lower_bound(store, request->path);
         struct sim_object *object = find(store, request->path);
@@ -170,6 +222,11 @@ static bool land(struct sim_world *world, const struct request *request)
     return true;
 }
 
+static const char *tail(const char *path)
+{
+    return strncmp(path, SIM_ROOT, strlen(SIM_ROOT)) == 0 ? path + strlen(SIM_ROOT) : path;
+}
+
 void sim_store_land(struct sim_world *world, bool all)
 {
     for (size_t i = 0; i < world->store.pending.n; i++) {
@@ -177,7 +234,7 @@ void sim_store_land(struct sim_world *world, bool all)
         if (!request->done && (all || request->due_us <= world->now_us)) {
             request->done = true;
             const bool landed = land(world, request);
-            sim_trace(&world->actors[request->actor], "    a late request for %s %s", request->path + strlen(SIM_ROOT),
+            sim_trace(&world->actors[request->actor], "    a late request for %s %s", tail(request->path),
                       landed ? "lands" : "is refused: the name is taken");
         }
     }
@@ -200,7 +257,8 @@ static enum fate draw(struct sim_actor *actor, enum request_kind kind)
         return FATE_GOOD;
     }
     const enum fate fate = (enum fate)(1 + sim_below(world, FATE_COUNT - 1));
-    return kind != REQUEST_PUT_IF_ABSENT && fate == FATE_TWICE ? FATE_LANDED : fate;
+    const bool conditional = kind == REQUEST_PUT_IF_ABSENT || kind == REQUEST_RATIFY;
+    return !conditional && fate == FATE_TWICE ? FATE_LANDED : fate;
 }
 
 /* Puts the request off; it will land whatever becomes of its sender. */
@@ -232,11 +290,6 @@ static struct request make_request(struct sim_actor *actor, enum request_kind ki
     }
     request.data = copy;
     return request;
-}
-
-static const char *tail(const char *path)
-{
-    return strncmp(path, SIM_ROOT, strlen(SIM_ROOT)) == 0 ? path + strlen(SIM_ROOT) : path;
 }
 
 /* Sends it. *landed: the answer that the store gave to the effect; the return value says whether there is an answer. */
@@ -280,16 +333,15 @@ static void close_store(void *impl)
     (void)impl; /* the world's */
 }
 
-static silt_status put_if_absent(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
-                                 silt_put_outcome *outcome, silt_error *err)
+/* A request of which one wins: a put of a name, or the ratification of a version. */
+static silt_status compete(struct sim_actor *actor, const struct request *request, silt_put_outcome *outcome,
+                           silt_error *err)
 {
-    struct sim_actor *actor = impl;
-    (void)call; /* an answer comes at once, or never */
-    const struct request request = make_request(actor, REQUEST_PUT_IF_ABSENT, path, data, data_len);
     sim_point(actor);
     bool landed = false;
-    const enum fate fate = send(actor, &request, &landed);
-    sim_trace(actor, "put %s%s%s", tail(path), fate_names[fate],
+    const enum fate fate = send(actor, request, &landed);
+    sim_trace(actor, "%s %s%s%s", request->kind == REQUEST_RATIFY ? "ratify" : "put", tail(request->path),
+              fate_names[fate],
               landed                                   ? ""
               : fate == FATE_GOOD || fate == FATE_ECHO ? " (taken)"
                                                        : " -");
@@ -308,6 +360,24 @@ static silt_status put_if_absent(void *impl, const silt_call *call, const char *
     return status;
 }
 
+static silt_status put_if_absent(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                                 silt_put_outcome *outcome, silt_error *err)
+{
+    (void)call; /* an answer comes at once, or never */
+    const struct request request = make_request(impl, REQUEST_PUT_IF_ABSENT, path, data, data_len);
+    return compete(impl, &request, outcome, err);
+}
+
+silt_status sim_store_ratify(struct sim_actor *actor, const silt_ratify_request *ratify, silt_put_outcome *outcome,
+                             silt_error *err)
+{
+    struct request request = make_request(actor, REQUEST_RATIFY, ratify->staged_name != NULL ? ratify->staged_name : "",
+                                          ratify->content, ratify->content_len);
+    request.version = ratify->version;
+    request.modified_ms = ratify->modified_ms;
+    return compete(actor, &request, outcome, err);
+}
+
 /* A file that need not be durable: a failure of the machine may leave any part of it. */
 static silt_status put_hint(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                             silt_put_outcome *outcome, silt_error *err)
@@ -319,16 +389,29 @@ static silt_status put_hint(void *impl, const silt_call *call, const char *path,
                          err);
 }
 
+static silt_status carry_out(struct sim_actor *actor, const struct request *request, silt_error *err)
+{
+    static const char *const names[] = {"replace", "", "remove", "", "note"};
+    sim_point(actor);
+    bool landed = false;
+    const enum fate fate = send(actor, request, &landed);
+    sim_trace(actor, "%s %s%s", names[request->kind], tail(request->path), fate_names[fate]);
+    sim_point(actor);
+    return fate == FATE_GOOD || fate == FATE_ECHO ? SILT_OK : refuse(err, SILT_EIO, "the store did not answer");
+}
+
 static silt_status change(struct sim_actor *actor, enum request_kind kind, const char *path, const void *data,
                           size_t len, silt_error *err)
 {
     const struct request request = make_request(actor, kind, path, data, len);
-    sim_point(actor);
-    bool landed = false;
-    const enum fate fate = send(actor, &request, &landed);
-    sim_trace(actor, "%s %s%s", kind == REQUEST_PUT ? "replace" : "remove", tail(path), fate_names[fate]);
-    sim_point(actor);
-    return fate == FATE_GOOD || fate == FATE_ECHO ? SILT_OK : refuse(err, SILT_EIO, "the store did not answer");
+    return carry_out(actor, &request, err);
+}
+
+silt_status sim_store_note_published(struct sim_actor *actor, int64_t version, silt_error *err)
+{
+    struct request request = make_request(actor, REQUEST_PUBLISHED, "published", NULL, 0);
+    request.version = version;
+    return carry_out(actor, &request, err);
 }
 
 static silt_status put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
@@ -352,6 +435,11 @@ static silt_status approach(struct sim_actor *actor, const char *what, const cha
     const bool fails = actor->fiber != NULL && (is_down(world) || sim_chance(world, world->knobs.read_fault));
     sim_trace(actor, "%s %s%s", what, tail(path), fails ? " FAILS" : "");
     return fails ? refuse(err, SILT_EIO, "the store did not answer") : SILT_OK;
+}
+
+silt_status sim_store_ask(struct sim_actor *actor, silt_error *err)
+{
+    return approach(actor, "ask", "the catalog", err);
 }
 
 static silt_status read_object(struct sim_actor *actor, silt_read_request *request, silt_error *err)

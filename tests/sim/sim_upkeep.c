@@ -5,6 +5,9 @@
 
 void sim_do_clean_log(struct sim_actor *actor)
 {
+    if (!sim_actor_reopen(actor)) {
+        return;
+    }
     silt_clean_log_result result = {.size = sizeof(result)};
     silt_error err = SILT_ERROR_INIT;
     const silt_status status = silt_table_clean_log(actor->table, sim_actor_call(actor), NULL, &result, &err);
@@ -12,6 +15,12 @@ void sim_do_clean_log(struct sim_actor *actor)
     if (status != SILT_OK) {
         (void)sim_actor_excuse(actor, "cleaning the log", status, &err);
     }
+}
+
+/* What a catalog has not published cannot be compacted, nor has it a checkpoint. */
+static bool waits_for_publishing(const struct sim_world *world, silt_status status)
+{
+    return status == SILT_EUNSUPPORTED && world->knobs.catalog;
 }
 
 /* Are all commits of the range there; of all ranges, if the kernel chooses? */
@@ -27,6 +36,9 @@ static bool has_all(const struct sim_world *world, bool chosen, int64_t from, in
 
 void sim_do_compact_log(struct sim_actor *actor)
 {
+    if (!sim_actor_reopen(actor)) {
+        return;
+    }
     struct sim_world *world = actor->world;
     const int64_t from = sim_below(world, world->store.n_commits);
     const int64_t to = from + 1 + sim_below(world, 4);
@@ -41,13 +53,16 @@ void sim_do_compact_log(struct sim_actor *actor)
     if ((status == SILT_ENOTFOUND || status == SILT_ECORRUPT) && !(was_there && is_there)) {
         return;
     }
-    if (status != SILT_OK) {
+    if (status != SILT_OK && !waits_for_publishing(world, status)) {
         (void)sim_actor_excuse(actor, "compacting the log", status, &err);
     }
 }
 
 void sim_do_checkpoint(struct sim_actor *actor)
 {
+    if (!sim_actor_reopen(actor)) {
+        return;
+    }
     struct sim_world *world = actor->world;
     silt_checkpoint_options options = SILT_CHECKPOINT_OPTIONS_INIT;
     const bool old = sim_chance(world, 300000);
@@ -67,7 +82,7 @@ void sim_do_checkpoint(struct sim_actor *actor)
         !(was_there && sim_store_can_open(world, options.version))) {
         return;
     }
-    if (status != SILT_OK) {
+    if (status != SILT_OK && !waits_for_publishing(world, status)) {
         (void)sim_actor_excuse(actor, "writing a checkpoint", status, &err);
     }
 }

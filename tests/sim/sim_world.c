@@ -382,6 +382,16 @@ static void turn_knobs(struct sim_world *world)
     knobs->timestamps = sim_chance(world, 300000);
     knobs->row_ids = sim_chance(world, 300000);
     knobs->race_to_create = sim_chance(world, 200000);
+    knobs->catalog = sim_chance(world, 250000);
+    knobs->inline_commits = knobs->catalog && sim_chance(world, 400000);
+    if (knobs->catalog) {
+        /* Its table is made by hand, and only the catalog cleans it up. */
+        knobs->race_to_create = false;
+        knobs->expires = false;
+        knobs->timestamps = true;
+        knobs->row_ids = false;
+        knobs->v2 = false;
+    }
     knobs->restarts = (int)sim_below(world, 6);
 }
 
@@ -452,7 +462,9 @@ bool sim_run(struct sim_world *world, uint64_t seed)
     turn_knobs(world);
     sim_bugs_use(world->bug);
     struct sim_actor *last = &world->actors[SIM_MAX_ACTORS];
-    if (!world->knobs.race_to_create && (!sim_actor_open(last) || !sim_do_create(last))) {
+    if (world->knobs.catalog) {
+        sim_catalog_create(world);
+    } else if (!world->knobs.race_to_create && (!sim_actor_open(last) || !sim_do_create(last))) {
         sim_break(world, "the table cannot be created on a store that works");
     }
     sim_actor_close(last);
