@@ -278,6 +278,9 @@ static silt_status finding_of(const struct fault *fault, const char **code)
         !sl_str_eq_c(fault->kind, "Invalid")) {
         return SILT_OK;
     }
+    if (sl_str_eq_c(fault->message, "out of memory")) {
+        return SILT_ENOMEM; /* a function of ours, in the words of sl_fail_nomem; DuckDB's own words are others */
+    }
     for (size_t i = 0; i < sizeof(FINDINGS) / sizeof(FINDINGS[0]); i++) {
         if (sl_str_find(fault->message, FINDINGS[i].words) != SIZE_MAX) {
             *code = FINDINGS[i].code;
@@ -330,8 +333,13 @@ silt_status sl_duck_fail(struct sl_duck_conn *conn, const silt_call *call, struc
     struct sl_json_doc *doc = NULL;
     struct sl_str view = sl_str_from(text != NULL ? text : "no message");
     const size_t brace = sl_str_find(view, SL_STR("{\"exception_type\""));
-    if (brace != SIZE_MAX && brace < 64 &&
-        sl_json_parse(conn->dp->env, sl_str_sub(view, brace, view.len), &doc, NULL) == SILT_OK) {
+    const bool is_json = brace != SIZE_MAX && brace < 64;
+    const silt_status parsed = is_json ? sl_json_parse(conn->dp->env, sl_str_sub(view, brace, view.len), &doc, NULL)
+                                       : SILT_EINVALID;
+    if (parsed == SILT_ENOMEM) {
+        return sl_fail_nomem(err);
+    }
+    if (parsed == SILT_OK) {
         read_json(sl_json_root(doc), &fault);
     } else {
         read_plain(view, &fault);
