@@ -46,7 +46,7 @@ sim: deps ## run the deterministic simulation; SIM_HISTORIES=n for more than 200
 	@cmake --build --preset release --parallel $(JOBS) --target sim
 	@build/release/tests/sim/sim
 
-sweeps = test_kill_points test_fault_sweep test_memory_statements
+sweeps = test_kill_points test_fault_sweep test_memory_statements test_concurrent_appends
 sweep: deps ## kill, fail and starve whatever writes, at every point (make test takes samples)
 	@cmake --preset release >/dev/null
 	@cmake --build --preset release --parallel $(JOBS) --target silt_duckdb $(sweeps)
