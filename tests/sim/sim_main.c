@@ -36,6 +36,7 @@ static void report(const struct sim_world *world)
     (void)printf("  again: sim --seed %llu --trace%s%s\n", (unsigned long long)world->seed,
                  world->bug != SIM_BUG_NONE ? " --bug " : "",
                  world->bug != SIM_BUG_NONE ? sim_bug_name(world->bug) : "");
+    (void)fflush(stdout); /* a long run says at once what it found */
 }
 
 struct totals {
