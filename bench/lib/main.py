@@ -7,6 +7,7 @@ import sys
 import tempfile
 
 import area_checkpoint
+import area_commits
 import area_log
 import area_tables
 import contest
@@ -130,6 +131,7 @@ AREAS = {
     **area_log.AREAS,
     **area_tables.AREAS,
     **area_checkpoint.AREAS,
+    **area_commits.AREAS,
 }
 GROUPS = {"log": list(area_log.AREAS)}
 

@@ -14,6 +14,7 @@ Imports are outside of the times and inside of the process's. WHAT is one of
     --files TABLE [--where SQL]           the list of its files, with partition values, or of those that may have such rows
     --open TABLE                          protocol, metadata and schema
     --checkpoint TABLE                    writes one, of the newest version (delta-rs)
+    --append TABLE N                      commits of one row (two columns), as bench_append
     --refresh TABLE FOLDER                before each repetition but the first the next commit of FOLDER is moved into the log
 """
 import argparse
@@ -22,6 +23,7 @@ import glob
 import importlib
 import json
 import os
+import sys
 import time
 
 import queries
@@ -51,6 +53,7 @@ class DuckDb:
     modules = ("duckdb", "duckdb_extension_delta", "pyarrow")
 
     def __init__(self, args, duckdb, extension, _):
+        self.attached = False
         self.connection = duckdb.connect(config={
             "allow_unsigned_extensions": "true", "autoinstall_known_extensions": "false",
             "threads": str(args.threads)})
@@ -88,6 +91,12 @@ class DuckDb:
     def refresh(self, table):
         return self.files(table, None)
 
+    def append(self, table):
+        if not self.attached:
+            self.connection.execute(f"ATTACH '{table}' AS target (TYPE delta)")
+            self.attached = True
+        self.connection.execute("INSERT INTO target VALUES (1, 'a')")
+
 
 class DeltaRs:
     """delta-rs with DataFusion."""
@@ -119,6 +128,10 @@ class DeltaRs:
         rows = self.dataset.dataset(source).scanner().to_reader()
         properties = self.deltalake.WriterProperties(compression="ZSTD", compression_level=3)
         self.deltalake.write_deltalake(target, rows, writer_properties=properties)
+
+    def append(self, table):
+        rows = self.pyarrow.table({"id": self.pyarrow.array([1], self.pyarrow.int64()), "name": ["a"]})
+        self.deltalake.write_deltalake(table, rows, mode="append")
 
     def history(self, table):
         return texts([[len(self.deltalake.DeltaTable(table).history())]])
@@ -188,6 +201,7 @@ def parse():
     parser.add_argument("--where")
     parser.add_argument("--open")
     parser.add_argument("--checkpoint")
+    parser.add_argument("--append", nargs=2)
     parser.add_argument("--refresh", nargs=2)
     args = parser.parse_args()
     if args.query:
@@ -224,6 +238,28 @@ def once(peer, args, number):
     return [peer.check(path)[0] for path in args.check]
 
 
+def try_append(peer, table):
+    """Whether the commit was made. Whatever the peer says of a lost race is counted, not judged."""
+    try:
+        peer.append(table)
+        return 1
+    except Exception as refusal:  # each peer has errors of its own
+        print(refusal, file=sys.stderr)
+        return 0
+
+
+def append(peer, table, commits):
+    """As bench_append: the first one is apart, and all writers begin at once."""
+    first = try_append(peer, table)
+    print("ready", flush=True)
+    sys.stdin.readline()
+    begin, begin_cpu = time.monotonic_ns(), time.process_time_ns()
+    done = sum(try_append(peer, table) for _ in range(commits))
+    end, cpu = time.monotonic_ns(), time.process_time_ns() - begin_cpu
+    print(json.dumps({"commits": done, "refused": commits - done, "first": first, "begin_us": begin // 1000, "end_us": end // 1000,
+                      "cpu_us": cpu // 1000}))
+
+
 def main():
     args = parse()
     os.environ["POLARS_MAX_THREADS"] = os.environ["TOKIO_WORKER_THREADS"] = str(args.threads)
@@ -231,6 +267,9 @@ def main():
     begin = time.perf_counter_ns()
     peer = PEERS[args.name](args, *modules)
     opened = time.perf_counter_ns() - begin
+    if args.append:
+        append(peer, args.append[0], int(args.append[1]))
+        return
     times, cpu, rows = [], [], []
     for number in range(args.repeat):
         if args.refresh and number > 0:
