@@ -8,6 +8,7 @@
 #include "kernel/txn/txn_write.h"
 #include "schema/type.h"
 #include "silt/transaction.h"
+#include "sql/resident.h"
 #include "sql/run.h"
 #include "sql/write_options.h"
 
@@ -81,6 +82,7 @@ static silt_status collect_properties(struct sl_run *run, silt_property **out, s
 static silt_status open_target(struct sl_run *run, silt_table **out, silt_error *err)
 {
     struct sl_create_table *create = &run->statement->create;
+    sl_session_forget_resident(run->session);
     if (create->location.ptr != NULL) {
         struct sl_table_name at = {.parts = {create->location}, .n_parts = 1, .is_path = true};
         return sl_session_open_table(run->session, &at, out, err);

@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 #include "silt/commands.h"
+#include "sql/resident.h"
 #include "sql/run.h"
 
 static silt_status refuse_path(struct sl_run *run, silt_error *err)
@@ -34,6 +35,7 @@ silt_status sl_run_drop(struct sl_run *run, silt_error *err)
         return refuse_path(run, err);
     }
     run->result->kind = SILT_RESULT_NONE;
+    sl_session_forget_resident(run->session);
     SL_TRY(sl_session_open_table(run->session, name, &table, err));
     silt_status status = silt_table_drop(table, run->call, err);
     if (status == SILT_ENOTTABLE && run->statement->if_exists) {

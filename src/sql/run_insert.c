@@ -7,6 +7,7 @@
 #include "kernel/txn/txn_write.h"
 #include "schema/type.h"
 #include "sql/insert_columns.h"
+#include "sql/resident.h"
 #include "sql/run.h"
 #include "sql/write_options.h"
 
@@ -202,15 +203,28 @@ static silt_status run_in(struct insertion *in, silt_error *err)
     return sl_run_commit(in->run, in->txn, true, err);
 }
 
+/* What is replaced must be looked for among all files, so that little is gained by what was read before. */
+static silt_status begin(struct insertion *in, silt_error *err)
+{
+    struct sl_run *run = in->run;
+    struct sl_table_name *name = &run->statement->insert.table;
+    if (in->insert->mode == SL_INSERT_APPEND) {
+        return sl_session_begin_append(run->session, run->call, name, &in->txn, err);
+    }
+    silt_table *table = NULL;
+    SL_TRY(sl_session_open_table(run->session, name, &table, err));
+    const silt_status status = silt_txn_begin(table, run->call, "WRITE", &in->txn, err);
+    silt_table_unref(table); /* the transaction has its own reference */
+    return status;
+}
+
 silt_status sl_run_insert(struct sl_run *run, silt_error *err)
 {
     struct insertion in = {.run = run, .insert = &run->statement->insert};
-    silt_table *table = NULL;
 
     SL_TRY(sl_write_options_get(run->session, &in.options, err));
     SL_TRY(sl_write_check_target(run, &run->statement->insert.table, "rows are inserted into Delta tables only", err));
-    SL_TRY(sl_session_open_table(run->session, &run->statement->insert.table, &table, err));
-    silt_status status = silt_txn_begin(table, run->call, "WRITE", &in.txn, err);
+    silt_status status = begin(&in, err);
     if (status == SILT_OK) {
         status = run_in(&in, err);
     }
@@ -221,6 +235,5 @@ silt_status sl_run_insert(struct sl_run *run, silt_error *err)
     sl_row_source_close(&in.source);
     sl_insert_columns_release(&in.columns);
     silt_txn_free(in.txn);
-    silt_table_unref(table);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "base/uri.h"
 #include "silt/version.h"
 #include "sql/lexer.h"
+#include "sql/resident.h"
 #include "sql/session_int.h"
 
 #include <stdlib.h>
@@ -114,6 +115,7 @@ void silt_session_close(silt_session *session)
     if (session == NULL) {
         return;
     }
+    sl_session_forget_resident(session);
     silt_engine_unref(session->engine);
     sl_strfree(session->env, session->warehouse);
     sl_strfree(session->env, session->time_zone);

@@ -30,6 +30,7 @@ struct silt_session {
     bool has_settings;     /* a statement may have changed settings of the data plane */
     bool knows_habits;     /* habits are those of now */
     struct sl_plane_habits habits;
+    silt_snapshot *appended; /* see resident.h; NULL: none */
 };
 
 /* Where a statement stands in the text that the user gave, for error positions. */

@@ -10,6 +10,10 @@
 #include "base/uri.h"
 #include "kernel/engine/engine.h"
 
+/* Some megabytes at most. A newer checkpoint shortens the commits once the table is opened again. */
+#define LIGHT_FILES 10000
+#define LIGHT_COMMITS 64
+
 silt_snapshot *sl_snapshot_alloc(silt_table *table)
 {
     const silt_env *env = silt_engine_env(silt_table_engine(table));
@@ -138,6 +142,18 @@ const struct sl_app_txn *sl_snapshot_app_txn(const silt_snapshot *snapshot, stru
     const bool expired = txn != NULL && txn->last_updated != SL_NO_I64 &&
                          txn->last_updated <= snapshot->txns_expired_ms;
     return expired ? NULL : txn;
+}
+
+bool sl_snapshot_is_light(const silt_snapshot *snapshot)
+{
+    const struct sl_log_view *view = atomic_load(&snapshot->view);
+    const struct sl_file_list *lists[] = {atomic_load(&snapshot->files), atomic_load(&snapshot->detailed)};
+    int64_t n_files = view != NULL && view->tail != NULL ? view->tail->n_files : 0;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        n_files = lists[i] != NULL && lists[i]->n_files > n_files ? lists[i]->n_files : n_files;
+    }
+    const bool is_loaded = view != NULL || lists[0] != NULL || lists[1] != NULL;
+    return is_loaded && n_files <= LIGHT_FILES && snapshot->segment.n_commits <= LIGHT_COMMITS;
 }
 
 silt_status sl_snapshot_file_path(const silt_snapshot *snapshot, struct sl_arena *arena, struct sl_str log_path,

@@ -41,6 +41,8 @@ silt_status sl_snapshot_each_file(silt_snapshot *snapshot, const silt_call *call
                                   void *ctx, silt_error *err);
 /* Are the files in memory (with details: statistics too), so that a visit reads nothing? */
 bool sl_snapshot_has_list(const silt_snapshot *snapshot, bool details);
+/* Does it hold little memory and few names of commits, so that it may be kept only to be refreshed? False if it has no way to its files yet. */
+bool sl_snapshot_is_light(const silt_snapshot *snapshot);
 /* Tombstones that are still in the state (for checkpoints and vacuum). */
 silt_status sl_snapshot_each_tombstone(silt_snapshot *snapshot, const silt_call *call,
                                        silt_status (*visit)(void *ctx, const struct sl_remove *remove, bool *stop,
