@@ -18,7 +18,7 @@ FILL = "INSERT INTO {t} VALUES (1, 'a', 'one'), (2, 'a', 'two'), (3, 'b', 'three
 METRICS = ("numOutputRows", "numDeletedRows", "numCopiedRows", "numRemovedFiles", "numAddedChangeFiles")
 
 # name, statement of silt, statement of Spark (None: the same; APPEND query: by its writer), columns afterwards (None: as before)
-STEPS = [
+PARTS = [
     ("replace a partition", "INSERT INTO {t} REPLACE WHERE p = 'a' SELECT 10, 'a', 'ten'", None, None),
     ("replace null partitions", "INSERT INTO {t} REPLACE WHERE p IS NULL SELECT 11, CAST(NULL AS STRING), 'nu'", None, None),
     ("replace rows", "INSERT INTO {t} REPLACE WHERE id = 3 SELECT 3, 'c', 'THREE'", None, None),
@@ -34,6 +34,9 @@ STEPS = [
                            "INSERT OVERWRITE {t} SELECT 30, 'd', 'dy' UNION ALL SELECT 31, NULL, 'dn'"], None, None),
     ("truncate", "TRUNCATE TABLE {t}", None, None),
     ("fill again", FILL, None, None),
+]
+
+EVOLVING = [
     ("a new column", [("autoMerge", "spark.databricks.delta.schema.autoMerge.enabled", "true"),
                       "INSERT INTO {t} BY NAME SELECT 40 AS id, CAST(1.5 AS DOUBLE) AS w"], None,
      COLUMNS + [("w", pa.float64())]),
@@ -44,12 +47,15 @@ STEPS = [
     ("a new field", [("autoMerge", "spark.databricks.delta.schema.autoMerge.enabled", "true"),
                      "INSERT INTO {t} BY NAME SELECT 42 AS id, {{'b': 'bee', 'a': CAST(3 AS INT)}} AS s, "
                      "[{{'a': CAST(4 AS INT), 'c': true}}] AS l"],
-     "APPEND SELECT CAST(42 AS BIGINT) AS id, named_struct('b', 'bee', 'a', CAST(3 AS INT)) AS s, "
+     "APPEND SELECT CAST(42 AS BIGINT) AS id, CAST(NULL AS STRING) AS p, named_struct('b', 'bee', 'a', CAST(3 AS INT)) AS s, "
      "array(named_struct('a', CAST(4 AS INT), 'c', true)) AS l",
      COLUMNS + [("w", pa.float64()), ("s", pa.struct([("a", pa.int32()), ("b", pa.string())])),
                 ("l", pa.list_(pa.struct([("a", pa.int32()), ("c", pa.bool_())])))]),
     ("replace rows of an evolved table", "INSERT INTO {t} BY NAME REPLACE WHERE id = 42 SELECT 42 AS id, 'a' AS p",
      "INSERT INTO {t} BY NAME REPLACE WHERE id = 42 SELECT 42 AS id, 'a' AS p", None),
+]
+
+REPLACED = [
     ("replace the table", "CREATE OR REPLACE TABLE {t} (x INT NOT NULL, day DATE) USING delta PARTITIONED BY (day) "
                           "COMMENT 'other' TBLPROPERTIES ('mine' = '1')", None, [("x", pa.int32()), ("day", pa.date32())]),
     ("fill the other", "INSERT INTO {t} VALUES (1, DATE '2026-01-01'), (2, DATE '2026-01-02'), (3, DATE '2026-01-02')", None, None),
@@ -124,8 +130,8 @@ def same_commit(ours, theirs):
             same(f"{metric} {right['operationMetrics'][metric]}", f"{metric} {left['operationMetrics'].get(metric)}")
 
 
-def step(run, ours, theirs, columns, number):
-    name, statement, text, after = STEPS[number]
+def step(run, ours, theirs, columns, what):
+    name, statement, text, after = what
     before = len(commits(ours))
     if not (run.step("silt", name, run_silt, ours, statement) and run.step("spark", name, run_spark, run, theirs, statement, text)):
         return None
@@ -202,17 +208,24 @@ def widening(run):
         run.case("silt", "widened: fsck", fsck, path)
 
 
-def check(run):
-    ours, theirs = run.path("ours"), run.path("theirs")
-    for path in (ours, theirs):
+def twins(run, name):
+    """Two tables with the same rows."""
+    paths = run.path(f"{name}-ours"), run.path(f"{name}-theirs")
+    for path in paths:
         silt_program.sql(f"CREATE TABLE delta.`{path}` (id BIGINT, p STRING, v STRING) USING delta PARTITIONED BY (p); "
                          + FILL.format(t=f"delta.`{path}`"))
-    both_refuse(run, ours, theirs)
-    columns = COLUMNS
-    for number in range(len(STEPS)):
-        columns = step(run, ours, theirs, columns, number)
-        if columns is None:
-            break
+    return paths
+
+
+def check(run):
+    both_refuse(run, *twins(run, "refused"))
+    for group, steps in (("parts", PARTS), ("evolving", EVOLVING), ("replaced", REPLACED)):
+        columns = COLUMNS
+        ours, theirs = twins(run, group)
+        for what in steps:
+            columns = step(run, ours, theirs, columns, what)
+            if columns is None:
+                break
     run.step("spark", "vectors", vectors, run)
     run.step("spark", "clustered", clustered, run)
     run.step("spark", "widening", widening, run)
