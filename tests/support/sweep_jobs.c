@@ -61,6 +61,19 @@ static silt_status compact_log(silt_table *table, silt_error *err)
     return silt_table_compact_log(table, NULL, 0, 2, NULL, err);
 }
 
+static bool pass_over(void *ctx, const silt_fsck_finding *finding)
+{
+    (void)ctx;
+    (void)finding;
+    return true;
+}
+
+static silt_status check_all(silt_table *table, silt_error *err)
+{
+    silt_fsck_report report = {.size = sizeof(report)};
+    return silt_table_fsck(table, NULL, NULL, pass_over, NULL, &report, err);
+}
+
 /* DROP TABLE takes names only. */
 static silt_status drop(silt_table *table, silt_error *err)
 {
@@ -129,6 +142,24 @@ const struct sweep_job sweep_jobs[] = {
      .expired = true,
      .stays = true},
     {.name = "compact log", .table = "", .upkeep = compact_log, .stays = true},
+    {.name = "read through a checkpoint",
+     .table = "",
+     .statement = "SELECT count(*), sum(id), count(DISTINCT part) FROM @ WHERE part <> 'b'",
+     .checkpointed = true,
+     .stays = true,
+     .rows = "2|4|2\n"},
+    {.name = "read changes",
+     .properties = "'delta.enableChangeDataFeed' = 'true'",
+     .table = "",
+     .statement = "SELECT count(*), max(_commit_version) FROM table_changes('%', 0)",
+     .stays = true,
+     .rows = "4|2\n"},
+    {.name = "read an older version",
+     .table = "",
+     .statement = "SELECT count(*) FROM @ VERSION AS OF 1",
+     .stays = true,
+     .rows = "3\n"},
+    {.name = "check", .table = "", .upkeep = check_all, .checkpointed = true, .stays = true, .rows = ""},
     {.name = "read",
      .table = "",
      .statement = "SELECT count(*), sum(id), count(DISTINCT part) FROM @",

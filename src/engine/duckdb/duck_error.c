@@ -274,12 +274,13 @@ static const struct {
 
 static silt_status finding_of(const struct fault *fault, const char **code)
 {
+    /* A function of ours, bound or run, in the words of sl_fail_nomem; DuckDB's own words are others. */
+    if (sl_str_eq_c(first_line(fault->message), "out of memory")) {
+        return SILT_ENOMEM;
+    }
     if (!sl_str_eq_c(fault->kind, "Invalid Input") && !sl_str_eq_c(fault->kind, "IO") &&
         !sl_str_eq_c(fault->kind, "Invalid")) {
         return SILT_OK;
-    }
-    if (sl_str_eq_c(fault->message, "out of memory")) {
-        return SILT_ENOMEM; /* a function of ours, in the words of sl_fail_nomem; DuckDB's own words are others */
     }
     for (size_t i = 0; i < sizeof(FINDINGS) / sizeof(FINDINGS[0]); i++) {
         if (sl_str_find(fault->message, FINDINGS[i].words) != SIZE_MAX) {
