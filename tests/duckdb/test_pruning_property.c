@@ -16,8 +16,14 @@
 #define FILES 14
 #define ROWS_PER_FILE 5
 #define BATCH 25 /* conditions of one statement */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* ten times slower */
+#define BATCHES 32
+#define BATCHES_OF_GROUPS 8
+#else
 #define BATCHES 130
 #define BATCHES_OF_GROUPS 30
+#endif
+#define PART_OF(batches) (((batches) + 2) / 3) /* of one zone */
 #define DEPTH 3
 
 /* Of the pairs of file and condition without a matching row, at least so many in a hundred are not read. */
@@ -454,8 +460,8 @@ static void pruned_queries_give_the_rows_of_a_full_scan(void **state)
     make_table(run.s, &run.random);
     make_reference(run.s, run.reference);
     for (int i = 0; i < BATCHES; i++) {
-        if (i % 45 == 0) {
-            set_zone(&run, zones[i / 45]);
+        if (i % PART_OF(BATCHES) == 0) {
+            set_zone(&run, zones[i / PART_OF(BATCHES)]);
         }
         run_batch(&run);
     }
@@ -464,13 +470,13 @@ static void pruned_queries_give_the_rows_of_a_full_scan(void **state)
     print_message(
         "%zu conditions (%zu more cannot be asked); %zu of %zu files without a matching row not read (%zu %%)\n",
         run.n_conditions, run.n_failed, n_dropped, n_empty, n_dropped * 100 / n_empty);
-    assert_true(run.n_conditions >= 3000);
+    assert_true(run.n_conditions * 13 >= (size_t)BATCHES * BATCH * 12);
     assert_true(n_dropped * 100 >= n_empty * DROPPED_PERCENT);
     run.table = "groups AS t";
     run.plain = "plain_groups AS t";
     for (int i = 0; i < BATCHES_OF_GROUPS; i++) {
-        if (i % 10 == 0) {
-            set_zone(&run, zones[i / 10]);
+        if (i % PART_OF(BATCHES_OF_GROUPS) == 0) {
+            set_zone(&run, zones[i / PART_OF(BATCHES_OF_GROUPS)]);
         }
         run_batch(&run);
     }
