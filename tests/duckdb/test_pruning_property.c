@@ -15,7 +15,7 @@
 
 #define FILES 14
 #define ROWS_PER_FILE 5
-#define BATCH 25 /* conditions of one statement */
+#define BATCH 25                                                  /* conditions of one statement */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) /* ten times slower */
 #define BATCHES 32
 #define BATCHES_OF_GROUPS 8
