@@ -5,6 +5,7 @@
 #include "base/arrow.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "sql/pins.h"
 #include "sql/run.h"
 
 struct silt_execution {
@@ -118,6 +119,7 @@ silt_status silt_execution_next(silt_execution *execution, const silt_call *call
     }
     if (status == SILT_OK) {
         status = sl_run_statement(&run, err);
+        sl_session_unpin(run.session);
     }
     sl_arena_release(&arena);
     if (status == SILT_OK) {

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "kernel/snapshot/state.h"
+#include "sql/pins.h"
 
 void sl_session_forget_resident(silt_session *session)
 {
@@ -54,6 +55,9 @@ silt_status sl_session_begin_append(silt_session *session, const silt_call *call
     }
     if (status == SILT_OK) {
         status = sl_snapshot_settle(&snapshot, call, err);
+    }
+    if (status == SILT_OK) {
+        status = sl_session_pin(session, snapshot, err);
     }
     if (status == SILT_OK) {
         status = silt_txn_begin_at(table, snapshot, "WRITE", out, err);

@@ -9,6 +9,7 @@
 #include "kernel/log/commit.h"
 #include "kernel/snapshot/state.h"
 #include "schema/value.h"
+#include "sql/pins.h"
 #include "sql/plane_row.h"
 #include "sql/session_int.h"
 
@@ -95,6 +96,18 @@ silt_status sl_session_local_to_utc(silt_session *session, const silt_call *call
     return status;
 }
 
+/* The statement's own, once it has looked at the table. */
+static silt_status newest_snapshot(silt_session *session, const silt_call *call, silt_table *table, silt_snapshot **out,
+                                   silt_error *err)
+{
+    silt_snapshot *pinned = sl_session_pinned(session, silt_table_uri(table));
+    if (pinned != NULL) {
+        *out = silt_snapshot_ref(pinned);
+        return SILT_OK;
+    }
+    return silt_table_latest_snapshot(table, call, out, err);
+}
+
 silt_status sl_session_snapshot(silt_session *session, const silt_call *call, struct sl_table_name *name,
                                 silt_table **table, silt_snapshot **out, silt_error *err)
 {
@@ -112,10 +125,13 @@ silt_status sl_session_snapshot(silt_session *session, const silt_call *call, st
         }
         break;
     case SL_TRAVEL_NONE:
-    default: status = silt_table_latest_snapshot(*table, call, out, err); break;
+    default: status = newest_snapshot(session, call, *table, out, err); break;
     }
     if (status == SILT_OK) {
         status = sl_snapshot_settle(out, call, err);
+        if (status == SILT_OK && name->travel == SL_TRAVEL_NONE) {
+            status = sl_session_pin(session, *out, err);
+        }
         if (status != SILT_OK) {
             silt_snapshot_unref(*out);
             *out = NULL;

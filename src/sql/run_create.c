@@ -8,6 +8,7 @@
 #include "kernel/txn/txn_write.h"
 #include "schema/type.h"
 #include "silt/transaction.h"
+#include "sql/pins.h"
 #include "sql/resident.h"
 #include "sql/run.h"
 #include "sql/write_options.h"
@@ -193,7 +194,11 @@ static silt_status begin_txn(struct sl_run *run, silt_table *table, const silt_c
 
     *begun = BEGUN;
     if (create->or_replace || create->replace) {
-        status = silt_txn_begin_replace(table, run->call, options, operation, out, &found);
+        /* The query of the statement has been prepared: what it reads of the table is what is replaced. */
+        silt_snapshot *read = sl_session_pinned(run->session, silt_table_uri(table));
+        const struct sl_txn_replace_table request = {options, operation};
+        status = read != NULL ? sl_txn_begin_replace_at(table, read, run->call, &request, out, &found)
+                              : silt_txn_begin_replace(table, run->call, options, operation, out, &found);
     }
     if (status == SILT_ENOTTABLE && !create->replace) {
         silt_error_reset(&found);

@@ -212,8 +212,10 @@ static silt_status begin(struct insertion *in, silt_error *err)
         return sl_session_begin_append(run->session, run->call, name, &in->txn, err);
     }
     silt_table *table = NULL;
-    SL_TRY(sl_session_open_table(run->session, name, &table, err));
-    const silt_status status = silt_txn_begin(table, run->call, "WRITE", &in->txn, err);
+    silt_snapshot *snapshot = NULL;
+    SL_TRY(sl_session_snapshot(run->session, run->call, name, &table, &snapshot, err));
+    const silt_status status = silt_txn_begin_at(table, snapshot, "WRITE", &in->txn, err);
+    silt_snapshot_unref(snapshot);
     silt_table_unref(table); /* the transaction has its own reference */
     return status;
 }

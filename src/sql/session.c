@@ -8,6 +8,7 @@
 #include "base/uri.h"
 #include "silt/version.h"
 #include "sql/lexer.h"
+#include "sql/pins.h"
 #include "sql/resident.h"
 #include "sql/session_int.h"
 
@@ -101,6 +102,7 @@ silt_status silt_session_open(const silt_session_options *options, silt_session 
     session->env = env;
     sl_arena_init(&session->arena, env);
     sl_map_init(&session->options, env);
+    sl_vec_init(&session->pins, env, sizeof(silt_snapshot *));
     status = fill_session(session, options, err);
     if (status != SILT_OK) {
         silt_session_close(session);
@@ -116,6 +118,8 @@ void silt_session_close(silt_session *session)
         return;
     }
     sl_session_forget_resident(session);
+    sl_session_unpin(session);
+    sl_vec_release(&session->pins);
     silt_engine_unref(session->engine);
     sl_strfree(session->env, session->warehouse);
     sl_strfree(session->env, session->time_zone);

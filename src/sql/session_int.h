@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "base/vec.h"
 #include "engine/dataplane.h"
 #include "silt/scan.h"
 #include "silt/session.h"
@@ -31,6 +32,7 @@ struct silt_session {
     bool knows_habits;     /* habits are those of now */
     struct sl_plane_habits habits;
     silt_snapshot *appended; /* see resident.h; NULL: none */
+    struct sl_vec pins;      /* silt_snapshot *; see pins.h */
 };
 
 /* Where a statement stands in the text that the user gave, for error positions. */

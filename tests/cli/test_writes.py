@@ -115,6 +115,44 @@ class Writes(CliTest):
             self.assertRegex(lost.err, r"\Aerror: \[DELTA_CONCURRENT_(APPEND|DELETE_READ|DELETE_DELETE)\]")
         self.assertEqual(len(glob.glob(os.path.join(self.dir, "race", "*.parquet"))), 1 + len(done))
 
+    def while_it_is_prepared(self, statement, between):
+        """Runs a statement; `between` runs when it comes to WAIT, whose reading of a pipe holds it up."""
+        self.sql("DROP TABLE IF EXISTS one; CREATE TABLE one AS SELECT 1 AS id")
+        self.sql("CREATE TABLE IF NOT EXISTS other (id INT) USING delta")
+        pipe = os.path.join(self.dir, "pipe")
+        os.mkfifo(pipe)
+        wait = f"SELECT id FROM other VERSION AS OF (SELECT content FROM read_text('{pipe}'))"
+        results = []
+        writer = threading.Thread(target=lambda: results.append(self.silt("sql", statement.replace("WAIT", wait))))
+        writer.start()
+        try:
+            with open(pipe, "w", encoding="utf-8") as f:
+                self.sql(between)
+                f.write("0")
+            writer.join()
+        finally:
+            os.remove(pipe)
+        return results[0]
+
+    def test_what_a_statement_replaces_is_what_its_query_read(self):
+        for replaces in ("INSERT OVERWRITE one", "INSERT INTO one REPLACE WHERE id < 10"):
+            for query in ("SELECT id FROM one UNION ALL WAIT", "WAIT UNION ALL SELECT id FROM one"):
+                with self.subTest(replaces, query=query):
+                    done = self.while_it_is_prepared(f"{replaces} {query}", "INSERT INTO one VALUES (2)")
+                    self.assertEqual(done.code, 0, done.err)
+                    self.assertEqual(self.sql("SELECT id FROM one ORDER BY id"), "id\n1\n2\n")
+
+    def test_a_table_is_not_replaced_by_what_was_read_before_a_commit(self):
+        for query in ("SELECT id FROM one UNION ALL WAIT", "WAIT UNION ALL SELECT id FROM one"):
+            with self.subTest(query):
+                done = self.while_it_is_prepared(f"CREATE OR REPLACE TABLE one AS {query}", "INSERT INTO one VALUES (2)")
+                self.assertIn(done.code, (0, 3), done.err)
+                self.assertEqual(self.sql("SELECT id FROM one ORDER BY id"), "id\n1\n2\n")
+
+    def test_a_query_sees_one_version_of_a_table(self):
+        done = self.while_it_is_prepared("SELECT id FROM one UNION ALL WAIT UNION ALL SELECT id FROM one", "INSERT INTO one VALUES (2)")
+        self.assertEqual((done.code, done.out), (0, "id\n1\n1\n"), done.err)
+
     def test_operation_and_its_metrics_are_those_of_delta_spark(self):
         self.sql("CREATE TABLE told (id BIGINT, p STRING) USING delta PARTITIONED BY (p); "
                  "INSERT INTO told VALUES (1, 'a'), (2, 'a'), (3, 'b')")

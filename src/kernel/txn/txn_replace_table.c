@@ -7,6 +7,7 @@
 #include "kernel/feature/feature.h"
 #include "kernel/snapshot/state.h"
 #include "kernel/txn/txn_int.h"
+#include "kernel/txn/txn_write.h"
 
 /*
  * Settings of the protocol among the properties, and every feature of the protocol that a new table would get: some are not given to
@@ -152,6 +153,20 @@ static silt_status take_table(silt_txn *txn, const silt_call *call, const silt_c
     return SILT_OK;
 }
 
+/* Of a transaction that has begun; frees it when that fails. */
+static silt_status replace_in(silt_txn *txn, const silt_call *call, const silt_create_options *options, silt_txn **out,
+                              silt_error *err)
+{
+    const silt_status status = take_table(txn, call, options, err);
+    if (status != SILT_OK) {
+        sl_error_path(err, sl_txn_table_uri(txn));
+        silt_txn_free(txn);
+        return status;
+    }
+    *out = txn;
+    return SILT_OK;
+}
+
 silt_status silt_txn_begin_replace(silt_table *table, const silt_call *call, const silt_create_options *options,
                                    const char *operation, silt_txn **out, silt_error *err)
 {
@@ -159,12 +174,15 @@ silt_status silt_txn_begin_replace(silt_table *table, const silt_call *call, con
     SL_TRY(sl_create_options_check(options, err));
     silt_txn *txn = NULL;
     SL_TRY(silt_txn_begin(table, call, operation, &txn, err));
-    const silt_status status = take_table(txn, call, options, err);
-    if (status != SILT_OK) {
-        sl_error_path(err, silt_table_uri(table));
-        silt_txn_free(txn);
-        return status;
-    }
-    *out = txn;
-    return SILT_OK;
+    return replace_in(txn, call, options, out, err);
+}
+
+silt_status sl_txn_begin_replace_at(silt_table *table, silt_snapshot *snapshot, const silt_call *call,
+                                    const struct sl_txn_replace_table *request, silt_txn **out, silt_error *err)
+{
+    *out = NULL;
+    SL_TRY(sl_create_options_check(request->options, err));
+    silt_txn *txn = NULL;
+    SL_TRY(silt_txn_begin_at(table, snapshot, request->operation, &txn, err));
+    return replace_in(txn, call, request->options, out, err);
 }

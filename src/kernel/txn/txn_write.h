@@ -23,6 +23,14 @@ struct sl_txn_replace {
 silt_status sl_txn_replace_where(silt_txn *txn, const silt_call *call, const struct sl_txn_replace *request,
                                  silt_error *err);
 
+/* As silt_txn_begin_replace, at a snapshot that the caller has read. */
+struct sl_txn_replace_table {
+    const silt_create_options *options;
+    const char *operation;
+};
+silt_status sl_txn_begin_replace_at(silt_table *table, silt_snapshot *snapshot, const silt_call *call,
+                                    const struct sl_txn_replace_table *request, silt_txn **out, silt_error *err);
+
 /* In a mapping: a value of the column's own type that is not the source's. */
 #define SL_COLUMN_GIVEN (SIZE_MAX - 1)
 

@@ -1,0 +1,41 @@
+/*
+ * Snapshots of one statement; see pins.h. Few tables are named in a statement, so a list does.
+ */
+#include "sql/pins.h"
+
+#include "base/error.h"
+#include "kernel/snapshot/state.h"
+
+silt_snapshot *sl_session_pinned(const silt_session *session, const char *uri)
+{
+    for (size_t i = 0; i < session->pins.len; i++) {
+        silt_snapshot *snapshot = *(silt_snapshot **)sl_vec_at(&session->pins, i);
+        if (sl_str_eq_c(sl_snapshot_root(snapshot), uri)) {
+            return snapshot;
+        }
+    }
+    return NULL;
+}
+
+silt_status sl_session_pin(silt_session *session, silt_snapshot *snapshot, silt_error *err)
+{
+    for (size_t i = 0; i < session->pins.len; i++) {
+        if (sl_str_eq(sl_snapshot_root(*(silt_snapshot **)sl_vec_at(&session->pins, i)), sl_snapshot_root(snapshot))) {
+            return SILT_OK;
+        }
+    }
+    silt_snapshot **pin = sl_vec_push(&session->pins);
+    if (pin == NULL) {
+        return sl_fail_nomem(err);
+    }
+    *pin = silt_snapshot_ref(snapshot);
+    return SILT_OK;
+}
+
+void sl_session_unpin(silt_session *session)
+{
+    for (size_t i = 0; i < session->pins.len; i++) {
+        silt_snapshot_unref(*(silt_snapshot **)sl_vec_at(&session->pins, i));
+    }
+    session->pins.len = 0;
+}
