@@ -279,9 +279,12 @@ silt_status sl_checkpoint_write_told(silt_snapshot *snapshot, const silt_call *c
     SL_TRY(sl_snapshot_view(snapshot, call, &view, err));
     silt_error found = SILT_ERROR_INIT;
     silt_status status = write_once(&w, view, result, &found);
-    while (status != SILT_OK && w.bad_checkpoint) {
+    while (status == SILT_ENOTFOUND || (status != SILT_OK && w.bad_checkpoint)) {
         silt_error ignored = SILT_ERROR_INIT;
-        if (sl_snapshot_other_view(snapshot, call, view, &found, &view, &ignored) != SILT_OK) {
+        const silt_status other = w.bad_checkpoint
+                                      ? sl_snapshot_other_view(snapshot, call, view, &found, &view, &ignored)
+                                      : sl_snapshot_view_anew(snapshot, call, view, &view, &ignored);
+        if (other != SILT_OK) {
             break; /* the first failure is the one to tell */
         }
         w = (struct writing){.snapshot = snapshot, .call = call, .options = w.options, .plan = w.plan};

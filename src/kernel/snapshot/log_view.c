@@ -257,3 +257,38 @@ silt_status sl_snapshot_other_view(silt_snapshot *snapshot, const silt_call *cal
     sl_segment_search_release(&search);
     return status;
 }
+
+static bool is_same_way(const struct sl_log_segment *a, const struct sl_log_segment *b)
+{
+    return a->checkpoint_version == b->checkpoint_version && a->n_commits == b->n_commits &&
+           (a->n_commits == 0 || sl_str_eq(a->commits[0].name, b->commits[0].name));
+}
+
+silt_status sl_snapshot_view_anew(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *gone,
+                                  const struct sl_log_view **out, silt_error *err)
+{
+    *out = NULL;
+    struct sl_log_view *current = atomic_load(&snapshot->view);
+    if (current != gone) {
+        *out = current; /* another thread has found one */
+        return SILT_OK;
+    }
+    struct sl_segment_search search;
+    struct sl_log_view *view = NULL;
+    sl_segment_search_init(&search, snapshot->table, call, snapshot->segment.version);
+    silt_status status = SILT_OK;
+    for (const struct sl_log_view *v = gone->replaced; v != NULL && status == SILT_OK; v = v->replaced) {
+        status = sl_segment_search_exclude(&search, &v->segment, NULL, err);
+    }
+    if (status == SILT_OK) {
+        status = open_first_good(&search, NULL, &view, err);
+    }
+    if (status == SILT_OK && is_same_way(&view->segment, &gone->segment)) {
+        sl_view_free(view);
+        status = sl_fail(err, SILT_ENOTFOUND, NULL, "there is no other way to the version");
+    } else if (status == SILT_OK) {
+        *out = publish(snapshot, current, view);
+    }
+    sl_segment_search_release(&search);
+    return status;
+}

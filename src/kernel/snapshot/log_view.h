@@ -42,4 +42,11 @@ silt_status sl_snapshot_view(silt_snapshot *snapshot, const silt_call *call, con
 silt_status sl_snapshot_other_view(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *bad,
                                    const silt_error *reason, const struct sl_log_view **out, silt_error *err);
 
+/*
+ * After a file that `gone` rests on was not found: it may have expired while the snapshot, or one that it grew from, was held. A view of the
+ * same version as the log has it now. Fails when that is no other way: then the caller tells its own failure.
+ */
+silt_status sl_snapshot_view_anew(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *gone,
+                                  const struct sl_log_view **out, silt_error *err);
+
 #endif

@@ -262,7 +262,7 @@ static silt_status build_once(silt_snapshot *snapshot, const silt_call *call, co
                    : build_plain(snapshot, call, view, out, bad_checkpoint, err);
 }
 
-/* Builds; around a checkpoint whose files cannot be read, when the log has another way. */
+/* Builds; around a checkpoint whose files cannot be read and commits that have expired, when the log has another way. */
 static silt_status build(silt_snapshot *snapshot, const silt_call *call, bool details, struct sl_file_list **out,
                          silt_error *err)
 {
@@ -272,9 +272,11 @@ static silt_status build(silt_snapshot *snapshot, const silt_call *call, bool de
     bool bad = false;
     silt_error found = SILT_ERROR_INIT;
     silt_status status = build_once(snapshot, call, view, details, out, &bad, &found);
-    while (bad) {
+    while (bad || status == SILT_ENOTFOUND) {
         silt_error ignored = SILT_ERROR_INIT;
-        if (sl_snapshot_other_view(snapshot, call, view, &found, &view, &ignored) != SILT_OK) {
+        const silt_status other = bad ? sl_snapshot_other_view(snapshot, call, view, &found, &view, &ignored)
+                                      : sl_snapshot_view_anew(snapshot, call, view, &view, &ignored);
+        if (other != SILT_OK) {
             break; /* the first failure is the one to tell */
         }
         status = build_once(snapshot, call, view, details, out, &bad, &found);

@@ -161,6 +161,51 @@ static void commits_that_were_cleaned_up_lead_to_the_checkpoint(void **state)
     silt_snapshot_unref(snapshot);
 }
 
+static silt_status count_file(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
+{
+    (void)add;
+    (void)stop;
+    (void)err;
+    (*(size_t *)ctx)++;
+    return SILT_OK;
+}
+
+/* A snapshot that was refreshed for long rests on commits of the day on which it was opened. */
+static void commits_that_expire_below_a_refreshed_snapshot_are_gone_around(void **state)
+{
+    struct log_fixture *f = *state;
+    size_t n_files = 0;
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    log_checkpoint(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    log_commit(f, 1, LOG_ADD("b"), NULL);
+    silt_snapshot *old = log_open(f, -1);
+    log_commit(f, 2, LOG_ADD("c"), NULL);
+    silt_snapshot *snapshot = refresh(f, old);
+    silt_snapshot_unref(old);
+    log_checkpoint(f, 2, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), LOG_ADD("b"), LOG_ADD("c"), NULL);
+    log_remove(f, "00000000000000000000.json");
+    log_remove(f, "00000000000000000001.json");
+    log_remove(f, "00000000000000000000.checkpoint.parquet");
+    assert_int_equal(sl_snapshot_each_file(snapshot, NULL, SL_FILES_ALL, count_file, &n_files, &f->err), SILT_OK);
+    assert_int_equal(n_files, 3);
+    silt_snapshot_unref(snapshot);
+}
+
+static void commits_that_are_gone_without_another_way_are_told(void **state)
+{
+    struct log_fixture *f = *state;
+    size_t n_files = 0;
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    log_checkpoint(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    log_commit(f, 1, LOG_ADD("b"), NULL);
+    silt_snapshot *snapshot = log_open(f, -1);
+    log_remove(f, "00000000000000000001.json");
+    assert_int_equal(sl_snapshot_each_file(snapshot, NULL, SL_FILES_ALL, count_file, &n_files, &f->err),
+                     SILT_ENOTFOUND);
+    assert_int_equal(n_files, 0);
+    silt_snapshot_unref(snapshot);
+}
+
 static void every_failed_allocation_is_reported(void **state)
 {
     struct log_fixture *f = *state;
@@ -234,6 +279,8 @@ int main(void)
         LOG_TEST(a_new_schema_is_taken),
         LOG_TEST(a_replaced_log_is_loaded_afresh),
         LOG_TEST(commits_that_were_cleaned_up_lead_to_the_checkpoint),
+        LOG_TEST(commits_that_expire_below_a_refreshed_snapshot_are_gone_around),
+        LOG_TEST(commits_that_are_gone_without_another_way_are_told),
         LOG_TEST(every_failed_allocation_is_reported),
         LOG_TEST(a_snapshot_that_grew_finds_a_way_of_that_day),
     };
