@@ -22,7 +22,8 @@
 enum {
     MX_MAX_ROWS = 32,
     MX_MAX_FILES = 24,
-    MX_MAX_OPS = 4
+    MX_MAX_OPS = 4,
+    MX_MAX_REASONS = 16
 };
 
 /* MX_OP(identifier, name in the log, what it does): see matrix_ops.def. */
@@ -228,6 +229,10 @@ struct mx_totals {
     size_t needless; /* refused although some order is there even by files */
     size_t wrong;
     size_t unsafe; /* of those: allowed, although no order gives the rows */
+    struct {
+        const char *text; /* NULL: none */
+        size_t n;
+    } reasons[MX_MAX_REASONS]; /* of those that are stricter */
 };
 
 enum mx_report {

@@ -109,6 +109,16 @@ static void check_text(struct run *run, const struct mx_expected *expected, cons
     }
 }
 
+static void count_reason(struct mx_totals *totals, const char *reason)
+{
+    size_t i = 0;
+    while (i + 1 < MX_MAX_REASONS && totals->reasons[i].text != NULL && strcmp(totals->reasons[i].text, reason) != 0) {
+        i++;
+    }
+    totals->reasons[i].text = reason;
+    totals->reasons[i].n++;
+}
+
 static void count(struct mx_totals *totals, const struct mx_expected *expected)
 {
     totals->commits++;
@@ -116,7 +126,10 @@ static void count(struct mx_totals *totals, const struct mx_expected *expected)
     totals->skipped += expected->outcome == SILT_COMMIT_SKIPPED;
     totals->refused += expected->outcome == SILT_COMMIT_CONFLICT;
     totals->needless += expected->needless;
-    totals->stricter += expected->outcome == SILT_COMMIT_CONFLICT && expected->by_rows;
+    if (expected->outcome == SILT_COMMIT_CONFLICT && expected->by_rows) {
+        totals->stricter++;
+        count_reason(totals, expected->reason != NULL ? expected->reason : "no reason is known");
+    }
 }
 
 static void judge(struct run *run, const struct mx_expected *expected, const struct mx_answer *answer)

@@ -19,6 +19,10 @@ static void print_totals(const char *what, const struct mx_totals *totals)
         "%zu wrong, %zu of them unsafe\n",
         what, totals->cases, totals->commits, totals->allowed, totals->skipped, totals->refused, totals->stricter,
         totals->needless, totals->wrong, totals->unsafe);
+    for (size_t i = 0; i < MX_MAX_REASONS && totals->reasons[i].text != NULL; i++) {
+        (void)printf("  %5zu refused although rows would not mind: %s\n", totals->reasons[i].n,
+                     totals->reasons[i].text);
+    }
 }
 
 static size_t run_all(enum mx_report report, bool quiet)
