@@ -46,7 +46,9 @@ MADE = {
 # What silt refuses to write, and what it then names.
 NOT_WRITTEN = {"generated": "generatedColumns", "constrained": "checkConstraints",
                # the data plane has no type without values: a void field of a struct is read as an integer, which no void field takes
-               "void": "DELTA_FAILED_TO_MERGE_FIELDS"}
+               "void": "DELTA_FAILED_TO_MERGE_FIELDS",
+               # CHAR and VARCHAR are checked where they stand alone
+               "char-varchar": "SILT_UNSUPPORTED_SYNTAX"}
 
 
 def batch(columns, number):

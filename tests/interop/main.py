@@ -10,8 +10,8 @@ import tempfile
 
 from harness import Run
 
-AREAS = ("types", "partitions", "commits", "pruning", "checkpoints", "checkpointing", "mixed", "concurrent", "features", "writing", "zones", "statements")
-ON_REQUEST = ("log", "conflicts")
+AREAS = ("types", "partitions", "commits", "pruning", "checkpoints", "checkpointing", "mixed", "concurrent", "features", "zones")
+ON_REQUEST = ("writing", "statements", "log", "conflicts")
 
 
 def main():
