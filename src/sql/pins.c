@@ -6,23 +6,26 @@
 #include "base/error.h"
 #include "kernel/snapshot/state.h"
 
-silt_snapshot *sl_session_pinned(const silt_session *session, const char *uri)
+static silt_snapshot *find(const silt_session *session, struct sl_str root)
 {
     for (size_t i = 0; i < session->pins.len; i++) {
         silt_snapshot *snapshot = *(silt_snapshot **)sl_vec_at(&session->pins, i);
-        if (sl_str_eq_c(sl_snapshot_root(snapshot), uri)) {
+        if (sl_str_eq(sl_snapshot_root(snapshot), root)) {
             return snapshot;
         }
     }
     return NULL;
 }
 
+silt_snapshot *sl_session_pinned(const silt_session *session, const char *uri)
+{
+    return find(session, sl_str_from(uri));
+}
+
 silt_status sl_session_pin(silt_session *session, silt_snapshot *snapshot, silt_error *err)
 {
-    for (size_t i = 0; i < session->pins.len; i++) {
-        if (sl_str_eq(sl_snapshot_root(*(silt_snapshot **)sl_vec_at(&session->pins, i)), sl_snapshot_root(snapshot))) {
-            return SILT_OK;
-        }
+    if (find(session, sl_snapshot_root(snapshot)) != NULL) {
+        return SILT_OK;
     }
     silt_snapshot **pin = sl_vec_push(&session->pins);
     if (pin == NULL) {

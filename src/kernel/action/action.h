@@ -226,6 +226,9 @@ bool sl_protocol_copy(struct sl_arena *arena, const struct sl_protocol *src, str
 void sl_remove_from_add(const struct sl_add *add, int64_t deletion_timestamp_ms, bool data_change,
                         struct sl_remove *out);
 
+/* The first action of a kind; NULL if there is none. */
+const struct sl_action *sl_actions_find(const struct sl_action *actions, size_t n, enum sl_action_kind kind);
+
 /* Value of a key in a list; absent view if it is not there (or null: then *found is true). */
 struct sl_str sl_kv_get(const struct sl_kv_list *list, struct sl_str key, bool *found);
 

@@ -146,6 +146,16 @@ void sl_remove_from_add(const struct sl_add *add, int64_t deletion_timestamp_ms,
     };
 }
 
+const struct sl_action *sl_actions_find(const struct sl_action *actions, size_t n, enum sl_action_kind kind)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (actions[i].kind == kind) {
+            return &actions[i];
+        }
+    }
+    return NULL;
+}
+
 struct sl_str sl_kv_get(const struct sl_kv_list *list, struct sl_str key, bool *found)
 {
     for (size_t i = 0; i < list->n; i++) {

@@ -87,30 +87,37 @@ static void keep_schema(struct sl_checkpoint_putting *p, const struct sl_checkpo
     p->hint.schema = p->schema;
 }
 
+/* One file of the rows that are asked for, under the layout that is set. */
+static silt_status put_stream(struct sl_checkpoint_putting *p, const struct sl_checkpoint_stream_request *request,
+                              silt_parquet_write_file *file, silt_error *err)
+{
+    struct sl_checkpoint_stream *stream = NULL;
+    if (file->path == NULL) {
+        return sl_fail_nomem(err);
+    }
+    silt_status status = open_stream(p, request, &stream, err);
+    if (status == SILT_OK) {
+        status = put_file(p, stream, INT64_MAX, file, err);
+    }
+    if (status == SILT_OK) {
+        count(p, stream);
+        count_file(p, file->size_bytes);
+        keep_schema(p, stream);
+    }
+    sl_checkpoint_stream_close(stream);
+    return status;
+}
+
 /* ---- V1 ---- */
 
 static silt_status put_classic(struct sl_checkpoint_putting *p, silt_error *err)
 {
     const struct sl_checkpoint_state state = {p->state.data, p->state.len};
     const struct sl_checkpoint_stream_request request = {.state = &state, .files = true};
-    struct sl_checkpoint_stream *stream = NULL;
     const struct sl_str path = sl_checkpoint_classic_path(&p->arena, p->content->source.root, p->version);
     silt_parquet_write_file file = {.path = path.ptr};
-    if (path.ptr == NULL) {
-        return sl_fail_nomem(err);
-    }
     p->layout.columns = columns_of(p);
-    silt_status status = open_stream(p, &request, &stream, err);
-    if (status == SILT_OK) {
-        status = put_file(p, stream, INT64_MAX, &file, err);
-    }
-    if (status == SILT_OK) {
-        count(p, stream);
-        count_file(p, file.size_bytes);
-        keep_schema(p, stream);
-    }
-    sl_checkpoint_stream_close(stream);
-    return status;
+    return put_stream(p, &request, &file, err);
 }
 
 /* Actions that are about no file have the hash of null. */
@@ -124,25 +131,11 @@ static silt_status put_part(struct sl_checkpoint_putting *p, int32_t part, silt_
                                                          .part = part,
                                                          .n_parts = p->n_parts,
                                                          .with_vectors = p->content->with_vectors};
-    struct sl_checkpoint_stream *stream = NULL;
     silt_parquet_write_file file = {
         .path = sl_arena_printf(&p->arena,
                                 "%.*s/" SL_LOG_DIR "/%020" PRId64 ".checkpoint.%010" PRId32 ".%010" PRId32 ".parquet",
                                 SL_FMT(p->content->source.root), p->version, part + 1, p->n_parts)};
-    if (file.path == NULL) {
-        return sl_fail_nomem(err);
-    }
-    silt_status status = open_stream(p, &request, &stream, err);
-    if (status == SILT_OK) {
-        status = put_file(p, stream, INT64_MAX, &file, err);
-    }
-    if (status == SILT_OK) {
-        count(p, stream);
-        count_file(p, file.size_bytes);
-        keep_schema(p, stream);
-    }
-    sl_checkpoint_stream_close(stream);
-    return status;
+    return put_stream(p, &request, &file, err);
 }
 
 /*
@@ -260,23 +253,13 @@ static silt_status put_top_parquet(struct sl_checkpoint_putting *p, const char *
 {
     const struct sl_checkpoint_state state = {p->state.data, p->state.len};
     const struct sl_checkpoint_stream_request request = {.state = &state};
-    struct sl_checkpoint_stream *stream = NULL;
     silt_parquet_write_file file = {.path = path};
     /* All columns: Delta Spark looks for the types of add here, though no row has one. */
     p->layout.columns = SL_COLUMNS_STATE | SL_COLUMN_ADD | SL_COLUMN_REMOVE;
-    silt_status status = open_stream(p, &request, &stream, err);
-    if (status == SILT_OK) {
-        status = put_file(p, stream, INT64_MAX, &file, err);
-    }
-    if (status == SILT_OK) {
-        count(p, stream);
-        count_file(p, file.size_bytes);
-        keep_schema(p, stream);
-        p->hint.v2_size_bytes = file.size_bytes;
-        p->hint.v2_modified_ms = file.modified_ms;
-    }
-    sl_checkpoint_stream_close(stream);
-    return status;
+    SL_TRY(put_stream(p, &request, &file, err));
+    p->hint.v2_size_bytes = file.size_bytes;
+    p->hint.v2_modified_ms = file.modified_ms;
+    return SILT_OK;
 }
 
 /* ---- V2, a top file in JSON ---- */

@@ -35,16 +35,6 @@ static void tell(const struct after *after, const char *what, const silt_error *
 
 /* ---- the checksum ---- */
 
-static const struct sl_metadata *find_metadata(const struct sl_commit *commit)
-{
-    for (size_t i = 0; i < commit->n_actions; i++) {
-        if (commit->actions[i].kind == SL_ACTION_METADATA) {
-            return &commit->actions[i].u.metadata;
-        }
-    }
-    return NULL;
-}
-
 static silt_status write_crc(struct after *after, silt_error *err)
 {
     const struct sl_committed *committed = after->committed;
@@ -55,8 +45,8 @@ static silt_status write_crc(struct after *after, silt_error *err)
         return sl_fail_nomem(err);
     }
     SL_TRY(sl_commit_parse_in_place(&bytes, &after->arena, commit, err));
-    const struct sl_metadata *changed = find_metadata(commit);
-    after->metadata = changed != NULL ? changed : after->metadata;
+    const struct sl_action *changed = sl_actions_find(commit->actions, commit->n_actions, SL_ACTION_METADATA);
+    after->metadata = changed != NULL ? &changed->u.metadata : after->metadata;
     const struct sl_after_crc request = {.committed = committed, .commit = commit, .arena = &after->arena};
     bool made = false;
     const silt_status status = sl_after_crc_write(&request, after->call, crc, &made, err);

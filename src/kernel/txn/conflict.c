@@ -25,16 +25,6 @@ static void conflict(struct sl_conflict_verdict *out, silt_conflict_kind kind, s
 
 static const struct sl_str no_path = {NULL, 0};
 
-static const struct sl_action *find_kind(const struct sl_action *actions, size_t n, enum sl_action_kind kind)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (actions[i].kind == kind) {
-            return &actions[i];
-        }
-    }
-    return NULL;
-}
-
 /* Could what it wrote depend on rows? Not if it only put files in other places or said more of them. */
 static bool may_rest_on_rows(const struct sl_commit *winner)
 {
@@ -67,7 +57,7 @@ static bool may_rest_on_rows(const struct sl_commit *winner)
 static bool is_blind_append(const struct sl_commit *winner)
 {
     return winner->commit_info != NULL && winner->commit_info->is_blind_append == SL_FLAG_TRUE &&
-           find_kind(winner->actions, winner->n_actions, SL_ACTION_REMOVE) == NULL;
+           sl_actions_find(winner->actions, winner->n_actions, SL_ACTION_REMOVE) == NULL;
 }
 
 /* The domain that both write; absent if there is none. Row tracking's only ever grows: the rebase takes the higher mark. */
@@ -91,11 +81,11 @@ static struct sl_str same_domain(const struct sl_txn_facts *txn, const struct sl
 /* Both changed it, or the winner left one that we do not obey. */
 static bool protocol_conflicts(const struct sl_txn_facts *txn, const struct sl_commit *winner)
 {
-    const struct sl_action *theirs = find_kind(winner->actions, winner->n_actions, SL_ACTION_PROTOCOL);
+    const struct sl_action *theirs = sl_actions_find(winner->actions, winner->n_actions, SL_ACTION_PROTOCOL);
     if (theirs == NULL) {
         return false;
     }
-    if (find_kind(txn->actions, txn->n_actions, SL_ACTION_PROTOCOL) != NULL || txn->protocol == NULL ||
+    if (sl_actions_find(txn->actions, txn->n_actions, SL_ACTION_PROTOCOL) != NULL || txn->protocol == NULL ||
         txn->metadata == NULL || !sl_protocol_change_is_harmless(txn->protocol, &theirs->u.protocol)) {
         return true;
     }
@@ -121,8 +111,9 @@ static bool is_identity_only(const struct sl_commit *winner, const silt_env *env
 /* PROTOCOL: a transaction must know the schema and properties that it writes under. */
 static bool metadata_conflicts(const struct sl_txn_facts *txn, const struct sl_commit *winner, const silt_env *env)
 {
-    return find_kind(winner->actions, winner->n_actions, SL_ACTION_METADATA) != NULL &&
-           (find_kind(txn->actions, txn->n_actions, SL_ACTION_METADATA) != NULL || !is_identity_only(winner, env));
+    return sl_actions_find(winner->actions, winner->n_actions, SL_ACTION_METADATA) != NULL &&
+           (sl_actions_find(txn->actions, txn->n_actions, SL_ACTION_METADATA) != NULL ||
+            !is_identity_only(winner, env));
 }
 
 enum app_answer {
@@ -162,7 +153,7 @@ static bool check_added(const struct sl_txn_facts *txn, const struct sl_commit *
     if (txn->is_blind_append || txn->isolation == SL_ISOLATION_SNAPSHOT) {
         return false;
     }
-    const bool changes_metadata = find_kind(txn->actions, txn->n_actions, SL_ACTION_METADATA) != NULL;
+    const bool changes_metadata = sl_actions_find(txn->actions, txn->n_actions, SL_ACTION_METADATA) != NULL;
     const bool lenient = txn->isolation == SL_ISOLATION_WRITE_SERIALIZABLE && !changes_metadata;
     const bool blind = is_blind_append(winner);
     const struct sl_add *add = sl_conflict_find_read_add(txn, winner, scratch);
@@ -256,7 +247,7 @@ void sl_conflict_check(const struct sl_txn_facts *txn, const struct sl_commit *w
         return;
     }
     if (check_added(txn, winner, scratch, out) ||
-        find_kind(winner->actions, winner->n_actions, SL_ACTION_REMOVE) == NULL) {
+        sl_actions_find(winner->actions, winner->n_actions, SL_ACTION_REMOVE) == NULL) {
         return;
     }
     if (!check_removed_read(txn, winner, scratch, out)) {

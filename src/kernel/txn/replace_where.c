@@ -10,7 +10,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "json/json.h"
 #include "kernel/feature/feature.h"
 #include "kernel/snapshot/state.h"
 #include "kernel/txn/txn_write.h"
@@ -46,20 +45,13 @@ static silt_status plan_files(silt_txn *txn, const silt_call *call, const struct
 
 static silt_status note_rows(struct kept *kept, const struct sl_add *add, silt_error *err)
 {
-    struct sl_json_doc *doc = NULL;
     int64_t rows = -1;
     if (kept->rows < 0) {
         return SILT_OK;
     }
-    if (add->stats.ptr != NULL) {
-        const silt_status status = sl_json_parse(kept->txn->env, add->stats, &doc, NULL);
-        if (status == SILT_ENOMEM) {
-            return sl_fail_nomem(err);
-        }
-        if (status != SILT_OK || !sl_json_to_i64(sl_json_member(sl_json_root(doc), "numRecords"), &rows)) {
-            rows = -1;
-        }
-        sl_json_free(doc);
+    /* What cannot be read is not known: these are another writer's statistics. */
+    if (sl_txn_count_rows(kept->txn, add->stats, &rows, NULL) == SILT_ENOMEM) {
+        return sl_fail_nomem(err);
     }
     if (rows >= 0 && add->deletion_vector != NULL) {
         rows -= add->deletion_vector->cardinality;

@@ -187,15 +187,14 @@ static bool has_not_null(const struct silt_type *type)
     return (type->kind == SILT_TYPE_ARRAY || type->kind == SILT_TYPE_MAP) && has_not_null(type->element);
 }
 
-/* numRecords of the caller's statistics; -1 if they do not say. They must be a JSON object, since readers parse them. */
-static silt_status read_stats(silt_txn *txn, const char *stats, int64_t *rows, silt_error *err)
+silt_status sl_txn_count_rows(const silt_txn *txn, struct sl_str stats, int64_t *rows, silt_error *err)
 {
     *rows = -1;
-    if (stats == NULL) {
+    if (stats.ptr == NULL) {
         return SILT_OK;
     }
     struct sl_json_doc *doc = NULL;
-    silt_status status = sl_json_parse(txn->env, sl_str_from(stats), &doc, err);
+    silt_status status = sl_json_parse(txn->env, stats, &doc, err);
     if (status == SILT_OK && !sl_json_is_object(sl_json_root(doc))) {
         status = sl_fail(err, SILT_EINVALID, NULL, "a file's statistics must be a JSON object");
     }
@@ -252,7 +251,7 @@ silt_status silt_txn_add_file(silt_txn *txn, const silt_add_file *file, silt_err
                          .base_row_id = SL_NO_I64,
                          .default_row_commit_version = SL_NO_I64};
     int64_t rows = -1;
-    SL_TRY(read_stats(txn, file->stats, &rows, err));
+    SL_TRY(sl_txn_count_rows(txn, sl_str_from(file->stats), &rows, err));
     if (rows < 0 && needs_row_counts(txn)) {
         return sl_fail(err, SILT_ECONSTRAINT, NULL,
                        "the table is kept compatible with Iceberg: the statistics of %s must tell numRecords",
