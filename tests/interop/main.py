@@ -10,8 +10,9 @@ import tempfile
 
 from harness import Run
 
-AREAS = ("types", "partitions", "commits", "pruning", "checkpoints", "checkpointing", "mixed", "concurrent", "features", "zones")
-ON_REQUEST = ("writing", "statements", "log", "conflicts")
+AREAS = ("types", "partitions", "commits", "pruning", "checkpoints", "checkpointing", "mixed", "concurrent", "features", "zones",
+         "conflicts")
+ON_REQUEST = ("writing", "statements", "log")
 
 
 def main():
