@@ -319,18 +319,21 @@ SILT_API SILT_NODISCARD silt_status silt_engine_storage(silt_engine *engine, con
 
 typedef struct silt_default_engine_options {
     uint32_t size;
-    const silt_env *env;           /* NULL: default */
-    const silt_executor *executor; /* NULL: a small thread pool */
-    uint32_t threads;              /* of the data plane; 0: number of processors */
-    const char *memory_limit;      /* of the data plane, e.g. "4GB"; NULL: its default */
-    const char *temp_dir;          /* for spilling; NULL: $TMPDIR or /tmp */
-    silt_storage_registry *stores; /* NULL: local and memory; consumed on success */
+    const silt_env *env;                    /* NULL: default */
+    const silt_executor *executor;          /* NULL: a small thread pool */
+    uint32_t threads;                       /* of the data plane; 0: number of processors */
+    const char *memory_limit;               /* of the data plane, e.g. "4GB"; NULL: its default */
+    const char *temp_dir;                   /* for spilling; NULL: $TMPDIR or /tmp */
+    silt_storage_registry *stores;          /* NULL: local, memory and the remote ones; consumed on success */
+    const silt_store_option *store_options; /* of the remote stores, copied; only with `stores` NULL */
+    size_t n_store_options;
 } silt_default_engine_options;
 
 /*
  * The engine that comes with silt: local and memory stores, and DuckDB as the data plane, which is loaded at first
  * use: libsilt_duckdb.so where $SILT_ENGINE_PATH says, else beside libsilt, else where the system's loader looks. A
- * call that needs it and does not find it fails with SILT_EUNSUPPORTED, class SILT_ENGINE_NOT_FOUND. options NULL:
+ * call that needs it and does not find it fails with SILT_EUNSUPPORTED, class SILT_ENGINE_NOT_FOUND. The remote stores are in a library
+ * of their own, libsilt_remote.so, found in the same way ($SILT_REMOTE_PATH), class SILT_STORES_NOT_FOUND. options NULL:
  * defaults.
  */
 SILT_API SILT_NODISCARD silt_status silt_engine_default_new(const silt_default_engine_options *options,

@@ -256,6 +256,15 @@ SILT_API SILT_NODISCARD silt_status silt_storage_fault_new(const silt_env *env, 
                                                            void *ctx, silt_storage **out, silt_error *err);
 
 /*
+ * One option of a store, by the names that users of other Delta implementations know ("AWS_REGION", "azure_storage_account_key",
+ * "fs.s3a.endpoint", …; docs/stores.md lists them). Names in any case. A value may be a secret: it is never printed. Borrowed.
+ */
+typedef struct silt_store_option {
+    const char *name;
+    const char *value;
+} silt_store_option;
+
+/*
  * A registry maps URI schemes to stores. A path without scheme belongs to "file". Register before use; look-ups
  * may then run from several threads.
  */

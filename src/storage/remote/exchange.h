@@ -1,0 +1,68 @@
+/*
+ * An exchange: one request to a store and the answer that counts, over as many attempts as it takes.
+ *
+ * Each attempt is prepared anew (signed with the time and the credentials of that moment), performed, and judged by the store. What is to
+ * be repeated waits with exponential back-off and full jitter, or as long as the server's Retry-After says, within the call's
+ * deadline and the limits of sl_exchange_limits. Many exchanges run at once; those that wait do not hold up the others.
+ */
+#ifndef SL_REMOTE_EXCHANGE_H
+#define SL_REMOTE_EXCHANGE_H
+
+#include "storage/remote/http.h"
+
+enum sl_verdict {
+    SL_VERDICT_DONE = 0, /* the answer counts, be it good or bad: on_done */
+    SL_VERDICT_RETRY =
+        1, /* try again after a pause: no answer, 429, 500, 502, 503, 504, 409 of a conditional create, … */
+    SL_VERDICT_RENEW =
+        2 /* credentials were refused: prepare again with fresh ones, once; a second time counts as DONE */
+};
+
+struct sl_exchange;
+
+/* What a store does with its exchanges. Static. */
+struct sl_exchange_class {
+    /*
+     * Fills `request` (method, url, headers, body) for the attempt; what it points to lives until the next prepare or the release of the
+     * exchange. renew: the credentials of the last attempt were refused. A failure completes the exchange with it.
+     */
+    silt_status (*prepare)(struct sl_exchange *exchange, const silt_call *call, bool renew, silt_error *err);
+    /* Says what to make of an attempt. NULL: sl_exchange_judge. */
+    enum sl_verdict (*judge)(struct sl_exchange *exchange);
+};
+
+struct sl_exchange {
+    const struct sl_exchange_class *class;
+    void *user; /* the store's */
+
+    struct sl_http_request request; /* of the last attempt, with its answer */
+    uint32_t attempts;              /* made */
+    /*
+     * Some attempt before the last one may have had its effect without an answer that says so. A conditional create that is then answered
+     * "exists" is ambiguous.
+     */
+    bool unclear;
+    silt_status
+        status; /* when completed: SILT_OK: request.code and the rest are those of an answer; else why there is none */
+    silt_error error;
+};
+
+struct sl_exchange_limits {
+    uint32_t max_attempts; /* 0: 10 */
+    int64_t base_delay_us; /* 0: 100 ms; doubles each time, full jitter */
+    int64_t max_delay_us;  /* 0: 20 s; also of a Retry-After */
+    int64_t max_total_us;  /* 0: 3 min */
+};
+
+/* Runs all and returns when each is completed; as sl_http_perform. limits NULL: defaults. */
+silt_status sl_exchange_run(struct sl_http *http, const silt_env *env, const struct sl_exchange_limits *limits,
+                            const silt_call *call, struct sl_exchange *exchanges, size_t n,
+                            void (*on_done)(void *ctx, struct sl_exchange *exchange), void *ctx, silt_error *err);
+
+/* The usual verdict: RETRY without an answer and on 408, 429, 500, 502, 503, 504; RENEW on 401; else DONE. */
+enum sl_verdict sl_exchange_judge(struct sl_exchange *exchange);
+
+/* Frees the answer. What `user` owns is the store's to free. */
+void sl_exchange_release(struct sl_exchange *exchange);
+
+#endif
