@@ -37,6 +37,13 @@ pkg_check_modules(LIBMD IMPORTED_TARGET REQUIRED libmd)
 add_library(silt_kernel_libs INTERFACE)
 target_link_libraries(silt_kernel_libs INTERFACE PkgConfig::ZLIB PkgConfig::LIBMD)
 
+# ---- the remote stores: HTTP, signing, XML ---------------------------------------------------------------------
+pkg_check_modules(LIBCURL IMPORTED_TARGET REQUIRED "libcurl>=7.85")
+pkg_check_modules(LIBCRYPTO IMPORTED_TARGET REQUIRED "libcrypto>=3.0")
+pkg_check_modules(EXPAT IMPORTED_TARGET REQUIRED "expat>=2.4")
+add_library(silt_remote_libs INTERFACE)
+target_link_libraries(silt_remote_libs INTERFACE PkgConfig::LIBCURL PkgConfig::LIBCRYPTO PkgConfig::EXPAT)
+
 # ---- libedit: the shell's line editing ------------------------------------------------------------------------
 pkg_check_modules(LIBEDIT IMPORTED_TARGET REQUIRED libedit)
 add_library(silt_libedit INTERFACE)

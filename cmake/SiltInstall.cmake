@@ -14,6 +14,7 @@ if(TARGET silt_program)
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
   install(FILES src/cli/completion/_silt DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 endif()
+install(TARGETS silt_remote LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/silt" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 

@@ -4,6 +4,7 @@
 #include "cli/cli.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -60,6 +61,31 @@ static silt_status set_txn(struct sl_cli *cli, silt_error *err)
     return set_text(cli, "silt.write.txnVersion", args->txn_version, err);
 }
 
+/* NAME=VALUE words as pairs, in the run's arena. */
+static silt_status split_store_options(struct sl_cli *cli, silt_store_option **out, silt_error *err)
+{
+    const struct sl_args *args = &cli->args;
+    *out = NULL;
+    if (args->n_store_options == 0) {
+        return SILT_OK;
+    }
+    silt_store_option *pairs = sl_arena_alloc_array(&cli->arena, args->n_store_options, sizeof(*pairs));
+    if (pairs == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < args->n_store_options; i++) {
+        const char *word = args->store_options[i];
+        const char *equals = strchr(word, '='); /* checked by the parser */
+        pairs[i].name = sl_arena_strdup(&cli->arena, sl_str_make(word, (size_t)(equals - word)));
+        pairs[i].value = equals + 1;
+        if (pairs[i].name == NULL) {
+            return sl_fail_nomem(err);
+        }
+    }
+    *out = pairs;
+    return SILT_OK;
+}
+
 silt_status sl_cli_session(struct sl_cli *cli, silt_session **out, silt_error *err)
 {
     const struct sl_args *args = &cli->args;
@@ -70,10 +96,14 @@ silt_status sl_cli_session(struct sl_cli *cli, silt_session **out, silt_error *e
     if (args->threads > UINT16_MAX) {
         return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "--threads %lld is too many", (long long)args->threads);
     }
+    silt_store_option *store_options = NULL;
+    SL_TRY(split_store_options(cli, &store_options, err));
     const silt_default_engine_options engine = {.size = sizeof(engine),
                                                 .env = cli->env,
                                                 .threads = args->threads > 0 ? (uint32_t)args->threads : 0,
-                                                .memory_limit = args->memory_limit};
+                                                .memory_limit = args->memory_limit,
+                                                .store_options = store_options,
+                                                .n_store_options = args->n_store_options};
     const silt_session_options options = {
         .size = sizeof(options), .engine = &engine, .warehouse = args->warehouse, .time_zone = args->time_zone};
     SL_TRY(silt_session_open(&options, &cli->session, err));

@@ -12,7 +12,8 @@ enum option_kind {
     OPTION_FLAG,
     OPTION_TEXT,
     OPTION_COUNT, /* a number from 0 on */
-    OPTION_FORMAT
+    OPTION_FORMAT,
+    OPTION_STORE /* NAME=VALUE, as often as wanted */
 };
 
 struct option {
@@ -58,6 +59,8 @@ static const struct option OPTIONS[] = {
     {SL_OPT_TXN, OPTION_TEXT, 0, "txn-version", "N", "with this version or a later one", AT(txn_version)},
     {SL_OPT_WAREHOUSE, OPTION_TEXT, 0, "warehouse", "DIR",
      "folder of named tables (default: $SILT_WAREHOUSE, else the working folder)", AT(warehouse)},
+    {SL_OPT_WAREHOUSE, OPTION_STORE, 0, "store-option", "NAME=VALUE",
+     "of the object store, e.g. AWS_REGION=eu-west-1; may be repeated", AT(store_options)},
     {SL_OPT_TIME_ZONE, OPTION_TEXT, 0, "time-zone", "ZONE", "of times without a zone (default: UTC)", AT(time_zone)},
     {SL_OPT_THREADS, OPTION_COUNT, 0, "threads", "N", "of the query engine (default: one a processor)", AT(threads)},
     {SL_OPT_MEMORY, OPTION_TEXT, 0, "memory-limit", "SIZE", "of the query engine, e.g. 4GB", AT(memory_limit)},
@@ -177,6 +180,19 @@ static silt_status set_format(const char *text, enum sl_format *field, silt_erro
     return status;
 }
 
+static silt_status add_store_option(const char *text, struct sl_args *args, silt_error *err)
+{
+    const char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text) { /* the text is not shown: it may be a secret */
+        return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "--store-option takes NAME=VALUE");
+    }
+    if (args->n_store_options == SL_MAX_STORE_OPTIONS) {
+        return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "more than %d --store-option", SL_MAX_STORE_OPTIONS);
+    }
+    args->store_options[args->n_store_options++] = text;
+    return SILT_OK;
+}
+
 static silt_status set_option(const struct option *option, const char *text, struct sl_args *args, silt_error *err)
 {
     char *field = (char *)args + option->offset;
@@ -186,6 +202,7 @@ static silt_status set_option(const struct option *option, const char *text, str
     case OPTION_FLAG: *(bool *)(void *)field = true; return SILT_OK;
     case OPTION_TEXT: *(const char **)(void *)field = text; return SILT_OK;
     case OPTION_FORMAT: return set_format(text, (enum sl_format *)(void *)field, err);
+    case OPTION_STORE: return add_store_option(text, args, err);
     case OPTION_COUNT: break;
     }
     if (!sl_str_to_i64(sl_str_from(text), &count) || count < 0) {

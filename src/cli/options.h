@@ -52,6 +52,9 @@ enum sl_option_bit {
     SL_OPTS_TRAVEL = SL_OPT_VERSION | SL_OPT_TIMESTAMP
 };
 
+/* Of --store-option, in all. */
+#define SL_MAX_STORE_OPTIONS 64
+
 /* What was given. Text is NULL, numbers are -1 when an option was not. */
 struct sl_args {
     bool help;
@@ -82,6 +85,8 @@ struct sl_args {
     const char *sample;
     const char *txn_app_id;
     const char *txn_version;
+    const char *store_options[SL_MAX_STORE_OPTIONS]; /* NAME=VALUE each */
+    size_t n_store_options;
     const char **words; /* what is no option, in order */
     size_t n_words;
 };

@@ -7,6 +7,7 @@
  */
 #include "engine/dataplane.h"
 #include "engine/loader.h"
+#include "engine/remote_stores.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -215,11 +216,26 @@ static silt_status make_default(const silt_env *env, const silt_default_engine_o
     return SILT_OK;
 }
 
+static silt_status make_stores(const silt_env *env, const silt_default_engine_options *options,
+                               silt_storage_registry **out, silt_error *err)
+{
+    SL_TRY(sl_stores_default(env, out, err));
+    const silt_status status = sl_remote_stores_add(env, *out, options->store_options, options->n_store_options, err);
+    if (status != SILT_OK) {
+        silt_storage_registry_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 static silt_status check_options(const silt_default_engine_options *options, silt_error *err)
 {
     if (options->size < sizeof(*options)) {
         return sl_fail(err, SILT_EINVALID, NULL, "options of the default engine have %u bytes, expected %zu",
                        (unsigned)options->size, sizeof(*options));
+    }
+    if (options->n_store_options > 0 && (options->stores != NULL || options->store_options == NULL)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "options of the stores are for the default stores, and are an array");
     }
     if (options->temp_dir != NULL && options->temp_dir[0] != '/') {
         return sl_fail(err, SILT_EINVALID, NULL, "temporary folder \"%s\" must be an absolute path", options->temp_dir);
@@ -243,7 +259,7 @@ silt_status silt_engine_default_new(const silt_default_engine_options *options, 
     silt_storage_registry *own_stores = NULL;
     silt_status status = make_default(env, given, &self, err);
     if (status == SILT_OK && given->stores == NULL) {
-        status = sl_stores_default(env, &own_stores, err);
+        status = make_stores(env, given, &own_stores, err);
     }
     if (status == SILT_OK) {
         const silt_engine_options engine_options = {

@@ -6,7 +6,7 @@
 
 #include "silt/storage.h"
 
-/* A registry with the local store under "file" and a store in memory under "memory". */
+/* A registry with the local store under "file" and a store in memory under "memory"; the maker of an engine adds the remote ones. */
 silt_status sl_stores_default(const silt_env *env, silt_storage_registry **out, silt_error *err);
 
 #endif

@@ -258,7 +258,7 @@ def hostile_actions():
             (4, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER", "/etc/passwd", metadata(ID), add("file:///etc/passwd")),
             (1, "DELTA_FILE_NOT_FOUND", "/dev/zero", metadata(ID), add("/dev/zero")),
             (1, "DELTA_FILE_NOT_FOUND", "*.parquet", metadata(ID), add("*.parquet")),
-            (1, "SILT_UNSUPPORTED", '"s3"', metadata(ID), add("s3://bucket/a.parquet")),
+            (1, "SILT_UNSUPPORTED", '"ftp"', metadata(ID), add("ftp://bucket/a.parquet")),
             (1, "SILT_UNSUPPORTED", '"http"', metadata(ID), add("http://127.0.0.1:1/a.parquet")),
             (4, "SILT_CORRUPT", "add.size", metadata(ID), add("a", size=-5)),
             (4, "SILT_CORRUPT", "add.size", metadata(ID), add("a", size=2**63)),
