@@ -5,28 +5,30 @@
  */
 #include "storage/remote/remote.h"
 
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "silt/export.h"
+#include "storage/remote/remote_options.h"
 
 struct sl_remote {
     const silt_env *env;
+    struct sl_remote_options *options;
 };
 
 static silt_status remote_open(const silt_env *env, const silt_store_option *options, size_t n, struct sl_remote **out,
                                silt_error *err)
 {
     *out = NULL;
-    if (n > 0) {
-        return sl_fail(err, SILT_EINVALID, NULL, "\"%s\" is no option of a store", options[0].name);
-    }
     struct sl_remote *remote = sl_alloc_zero(env, sizeof(*remote));
     if (remote == NULL) {
         return sl_fail_nomem(err);
     }
     remote->env = env;
+    const silt_status status = sl_options_new(env, options, n, &remote->options, err);
+    if (status != SILT_OK) {
+        sl_release(env, remote, sizeof(*remote));
+        return status;
+    }
     *out = remote;
     return SILT_OK;
 }
@@ -34,6 +36,7 @@ static silt_status remote_open(const silt_env *env, const silt_store_option *opt
 static void remote_close(struct sl_remote *remote)
 {
     if (remote != NULL) {
+        sl_options_free(remote->options);
         sl_release(remote->env, remote, sizeof(*remote));
     }
 }
