@@ -180,12 +180,14 @@ static silt_status local_time(void *ctx, int64_t wall_us, int64_t *instant_us, s
     return sl_session_local_to_utc(prepare->session, prepare->call, wall_us, instant_us, err);
 }
 
+/* Up to the version at which the statement sees the table: it may replace that one, and nothing that came later. */
 static silt_status plan_changes(struct sl_prepare *prepare, const struct sl_table_ref *ref,
                                 const struct call_text *call, silt_changes **out, silt_error *err)
 {
     struct sl_table_name name;
     silt_changes_options options = {.size = sizeof(options), .to_version = SILT_CHANGES_LATEST};
     silt_table *table = NULL;
+    silt_snapshot *newest = NULL;
     SL_TRY(read_name(prepare, ref, call->arguments[0], &name, err));
     SL_TRY(read_bound(prepare, call->arguments[1], &options.from_version, &options.from_timestamp_us, err));
     if (call->n > 2) {
@@ -195,8 +197,9 @@ static silt_status plan_changes(struct sl_prepare *prepare, const struct sl_tabl
         options.local_time = local_time;
         options.local_time_ctx = prepare;
     }
-    SL_TRY(sl_session_open_table(prepare->session, &name, &table, err));
-    const silt_status status = silt_table_changes(table, prepare->call, &options, out, err);
+    SL_TRY(sl_session_snapshot(prepare->session, prepare->call, &name, &table, &newest, err));
+    const silt_status status = sl_table_changes_until(table, newest, prepare->call, &options, out, err);
+    silt_snapshot_unref(newest);
     silt_table_unref(table);
     return status;
 }

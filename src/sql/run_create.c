@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "json/writer.h"
+#include "kernel/snapshot/state.h"
 #include "kernel/txn/txn_write.h"
 #include "schema/type.h"
 #include "silt/transaction.h"
@@ -89,6 +90,34 @@ static silt_status open_target(struct sl_run *run, silt_table **out, silt_error 
         return sl_session_open_table(run->session, &at, out, err);
     }
     return sl_session_open_table(run->session, &create->table, out, err);
+}
+
+/*
+ * What is replaced is what was there before the query was prepared, so that nothing is lost that comes while it is, whatever the query looks
+ * at. A table that is not there yet is no fault here.
+ */
+static silt_status pin_replaced(struct sl_run *run, silt_table *table, silt_error *err)
+{
+    silt_error found = SILT_ERROR_INIT;
+    silt_snapshot *snapshot = NULL;
+    if (!run->statement->create.or_replace && !run->statement->create.replace) {
+        return SILT_OK;
+    }
+    silt_status status = silt_table_latest_snapshot(table, run->call, &snapshot, &found);
+    if (status == SILT_ENOTTABLE) {
+        return SILT_OK;
+    }
+    if (status == SILT_OK) {
+        status = sl_snapshot_settle(&snapshot, run->call, &found);
+    }
+    if (status == SILT_OK) {
+        status = sl_session_pin(run->session, snapshot, &found);
+    }
+    silt_snapshot_unref(snapshot);
+    if (status != SILT_OK && err != NULL) {
+        *err = found;
+    }
+    return status;
 }
 
 /* What became of the beginning. */
@@ -194,7 +223,6 @@ static silt_status begin_txn(struct sl_run *run, silt_table *table, const silt_c
 
     *begun = BEGUN;
     if (create->or_replace || create->replace) {
-        /* The query of the statement has been prepared: what it reads of the table is what is replaced. */
         silt_snapshot *read = sl_session_pinned(run->session, silt_table_uri(table));
         const struct sl_txn_replace_table request = {options, operation};
         status = read != NULL ? sl_txn_begin_replace_at(table, read, run->call, &request, out, &found)
@@ -339,6 +367,11 @@ silt_status sl_run_create(struct sl_run *run, silt_error *err)
     SL_TRY(check_form(run, err));
     run->result->kind = SILT_RESULT_NONE;
     SL_TRY(open_target(run, &table, err));
+    status = pin_replaced(run, table, err);
+    if (status != SILT_OK) {
+        silt_table_unref(table);
+        return status;
+    }
     status = run->statement->create.has_query ? create_as(run, table, err) : create_empty(run, table, err);
     silt_table_unref(table);
     return status;

@@ -10,6 +10,8 @@ import unittest
 import cli_support
 from cli_support import CliTest
 
+CHANGES = "table_changes('one', 0)"
+
 
 class Writes(CliTest):
     @classmethod
@@ -117,7 +119,7 @@ class Writes(CliTest):
 
     def while_it_is_prepared(self, statement, between):
         """Runs a statement; `between` runs when it comes to WAIT, whose reading of a pipe holds it up."""
-        self.sql("DROP TABLE IF EXISTS one; CREATE TABLE one AS SELECT 1 AS id")
+        self.sql("DROP TABLE IF EXISTS one; CREATE TABLE one TBLPROPERTIES ('delta.enableChangeDataFeed' = 'true') AS SELECT 1 AS id")
         self.sql("CREATE TABLE IF NOT EXISTS other (id INT) USING delta")
         pipe = os.path.join(self.dir, "pipe")
         os.mkfifo(pipe)
@@ -150,8 +152,27 @@ class Writes(CliTest):
                 self.assertEqual(self.sql("SELECT id FROM one ORDER BY id"), "id\n1\n2\n")
 
     def test_a_query_sees_one_version_of_a_table(self):
-        done = self.while_it_is_prepared("SELECT id FROM one UNION ALL WAIT UNION ALL SELECT id FROM one", "INSERT INTO one VALUES (2)")
-        self.assertEqual((done.code, done.out), (0, "id\n1\n1\n"), done.err)
+        for first, second in (("one", "one"), ("one", CHANGES), (CHANGES, "one"), (CHANGES, CHANGES.replace(", 0)", ", 0, 9)"))):
+            with self.subTest(first, second=second):
+                done = self.while_it_is_prepared(f"SELECT id FROM {first} UNION ALL WAIT UNION ALL SELECT id FROM {second}",
+                                                 "INSERT INTO one VALUES (2)")
+                self.assertEqual((done.code, done.out), (0, "id\n1\n1\n"), done.err)
+
+    def test_what_a_statement_replaces_is_what_the_changes_told(self):
+        for replaces in ("INSERT OVERWRITE one", "INSERT INTO one REPLACE WHERE id < 10"):
+            for changes in (CHANGES, CHANGES.replace(", 0)", ", 0, 9)")):
+                for query in (f"SELECT id FROM {changes} UNION ALL WAIT", f"WAIT UNION ALL SELECT id FROM {changes}"):
+                    with self.subTest(replaces, query=query):
+                        done = self.while_it_is_prepared(f"{replaces} {query}", "INSERT INTO one VALUES (2)")
+                        self.assertEqual(done.code, 0, done.err)
+                        self.assertEqual(self.sql("SELECT id FROM one ORDER BY id"), "id\n1\n2\n")
+
+    def test_a_table_is_not_replaced_by_changes_before_a_commit(self):
+        for query in (f"SELECT id FROM {CHANGES} UNION ALL WAIT", f"WAIT UNION ALL SELECT id FROM {CHANGES}", "WAIT"):
+            with self.subTest(query):
+                done = self.while_it_is_prepared(f"CREATE OR REPLACE TABLE one AS {query}", "INSERT INTO one VALUES (2)")
+                self.assertEqual(done.code, 3, done.err)
+                self.assertEqual(self.sql("SELECT id FROM one ORDER BY id"), "id\n1\n2\n")
 
     def test_operation_and_its_metrics_are_those_of_delta_spark(self):
         self.sql("CREATE TABLE told (id BIGINT, p STRING) USING delta PARTITIONED BY (p); "

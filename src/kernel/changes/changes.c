@@ -72,10 +72,11 @@ static silt_status check_first(silt_table *table, const silt_call *call, const s
     return status;
 }
 
-static silt_status plan(silt_table *table, const silt_call *call, const silt_changes_options *options,
-                        silt_changes *changes, silt_error *err)
+static silt_status plan(const struct sl_changes_request *request, const silt_call *call, silt_changes *changes,
+                        silt_error *err)
 {
-    SL_TRY(sl_changes_range(table, call, options, &changes->from, &changes->snapshot, err));
+    silt_table *table = request->table;
+    SL_TRY(sl_changes_range(request, call, &changes->from, &changes->snapshot, err));
     changes->to = silt_snapshot_version(changes->snapshot);
     SL_TRY(sl_changes_make_schema(changes, err));
     struct planning planning = {.changes = changes,
@@ -89,15 +90,12 @@ static silt_status plan(silt_table *table, const silt_call *call, const silt_cha
                                 .by_catalog = sl_table_is_catalog(table)};
     SL_TRY(check_first(table, call, &planning, err));
     SL_TRY(sl_changes_commits(table, call, changes->from, changes->to, take_commit, &planning, err));
-    return sl_changes_make_scans(changes, options, err);
+    return sl_changes_make_scans(changes, request->options, err);
 }
 
-silt_status silt_table_changes(silt_table *table, const silt_call *call, const silt_changes_options *options,
-                               silt_changes **out, silt_error *err)
+silt_status sl_table_changes_until(silt_table *table, silt_snapshot *newest, const silt_call *call,
+                                   const silt_changes_options *options, silt_changes **out, silt_error *err)
 {
-    if (table == NULL || options == NULL || out == NULL) {
-        return sl_fail(err, SILT_EINVALID, NULL, "silt_table_changes needs a table, options and an out parameter");
-    }
     *out = NULL;
     if (options->size < sizeof(*options) || options->from_version < SILT_CHANGES_BY_TIME ||
         options->to_version < SILT_CHANGES_LATEST) {
@@ -113,13 +111,28 @@ silt_status silt_table_changes(silt_table *table, const silt_call *call, const s
     changes->env = env;
     sl_arena_init(&changes->arena, env);
     sl_vec_init(&changes->entries, env, sizeof(struct sl_change_entry));
-    const silt_status status = plan(table, call, options, changes, err);
+    const struct sl_changes_request request = {table, newest, options};
+    const silt_status status = plan(&request, call, changes, err);
     if (status != SILT_OK) {
         silt_changes_unref(changes);
         return status;
     }
     *out = changes;
     return SILT_OK;
+}
+
+silt_status silt_table_changes(silt_table *table, const silt_call *call, const silt_changes_options *options,
+                               silt_changes **out, silt_error *err)
+{
+    if (table == NULL || options == NULL || out == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "silt_table_changes needs a table, options and an out parameter");
+    }
+    *out = NULL;
+    silt_snapshot *newest = NULL;
+    SL_TRY(silt_table_latest_snapshot(table, call, &newest, err));
+    const silt_status status = sl_table_changes_until(table, newest, call, options, out, err);
+    silt_snapshot_unref(newest);
+    return status;
 }
 
 silt_changes *silt_changes_ref(silt_changes *changes)

@@ -6,6 +6,10 @@
 
 #include "silt/changes.h"
 
+/* As silt_table_changes, but the newest version is that of a snapshot that the caller has: what came after it is not there yet. */
+silt_status sl_table_changes_until(silt_table *table, silt_snapshot *newest, const silt_call *call,
+                                   const silt_changes_options *options, silt_changes **out, silt_error *err);
+
 /* The scan behind plan `index`, borrowed; it can be kept longer than the changes by a reference of its own. */
 silt_scan *sl_changes_scan(const silt_changes *changes, size_t index);
 

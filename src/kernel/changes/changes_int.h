@@ -59,9 +59,15 @@ struct silt_changes {
 
 /* ---- changes_range.c ---- */
 
+/* What is asked for. */
+struct sl_changes_request {
+    silt_table *table;
+    silt_snapshot *newest; /* of the version that counts as the newest */
+    const silt_changes_options *options;
+};
 /* The range as numbers; *snapshot is of its last version, the caller's. */
-silt_status sl_changes_range(silt_table *table, const silt_call *call, const silt_changes_options *options,
-                             int64_t *from, silt_snapshot **snapshot, silt_error *err);
+silt_status sl_changes_range(const struct sl_changes_request *request, const silt_call *call, int64_t *from,
+                             silt_snapshot **snapshot, silt_error *err);
 /* Visits the commits of [from, to], newest first, with their times; fails if the log lacks one. */
 silt_status sl_changes_commits(silt_table *table, const silt_call *call, int64_t from, int64_t to,
                                silt_status (*visit)(void *ctx, const struct sl_commit *commit, bool *stop,

@@ -37,17 +37,24 @@ static silt_status first_at(silt_table *table, const silt_call *call, int64_t ti
     return status;
 }
 
-static silt_status find_last(silt_table *table, const silt_call *call, const silt_changes_options *options,
-                             silt_snapshot *latest, silt_snapshot **out, silt_error *err)
+static silt_status find_last(const struct sl_changes_request *request, const silt_call *call, silt_snapshot **out,
+                             silt_error *err)
 {
+    const silt_changes_options *options = request->options;
+    const int64_t newest = silt_snapshot_version(request->newest);
     if (options->to_version == SILT_CHANGES_BY_TIME) {
-        return silt_table_snapshot_at_timestamp(table, call, options->to_timestamp_us, out, err);
-    }
-    if (options->to_version == SILT_CHANGES_LATEST || options->to_version >= silt_snapshot_version(latest)) {
-        *out = silt_snapshot_ref(latest);
+        SL_TRY(silt_table_snapshot_at_timestamp(request->table, call, options->to_timestamp_us, out, err));
+        if (silt_snapshot_version(*out) > newest) {
+            silt_snapshot_unref(*out);
+            *out = silt_snapshot_ref(request->newest);
+        }
         return SILT_OK;
     }
-    return silt_table_snapshot_at_version(table, call, options->to_version, out, err);
+    if (options->to_version == SILT_CHANGES_LATEST || options->to_version >= newest) {
+        *out = silt_snapshot_ref(request->newest);
+        return SILT_OK;
+    }
+    return silt_table_snapshot_at_version(request->table, call, options->to_version, out, err);
 }
 
 static silt_status check_bounds(silt_snapshot *latest, const silt_changes_options *options, int64_t from,
@@ -67,32 +74,26 @@ static silt_status check_bounds(silt_snapshot *latest, const silt_changes_option
     return SILT_OK;
 }
 
-silt_status sl_changes_range(silt_table *table, const silt_call *call, const silt_changes_options *options,
-                             int64_t *from, silt_snapshot **snapshot, silt_error *err)
+silt_status sl_changes_range(const struct sl_changes_request *request, const silt_call *call, int64_t *from,
+                             silt_snapshot **snapshot, silt_error *err)
 {
+    const silt_changes_options *options = request->options;
     *snapshot = NULL;
-    silt_snapshot *latest = NULL;
-    SL_TRY(silt_table_latest_snapshot(table, call, &latest, err));
-    silt_status status = SILT_OK;
     *from = options->from_version;
     if (options->from_version == SILT_CHANGES_BY_TIME) {
-        status = first_at(table, call, options->from_timestamp_us, from, err);
+        SL_TRY(first_at(request->table, call, options->from_timestamp_us, from, err));
     }
-    if (status == SILT_OK) {
-        status = check_bounds(latest, options, *from, err);
+    SL_TRY(check_bounds(request->newest, options, *from, err));
+    SL_TRY(find_last(request, call, snapshot, err));
+    if (silt_snapshot_version(*snapshot) >= *from) {
+        return SILT_OK;
     }
-    if (status == SILT_OK) {
-        status = find_last(table, call, options, latest, snapshot, err);
-    }
-    silt_snapshot_unref(latest);
-    if (status == SILT_OK && silt_snapshot_version(*snapshot) < *from) {
-        status = sl_fail(err, SILT_EINVALID, "DELTA_INVALID_CDC_RANGE",
-                         "changes are wanted from version %" PRId64 " to %" PRId64
-                         ": the end cannot be before the start",
-                         *from, silt_snapshot_version(*snapshot));
-        silt_snapshot_unref(*snapshot);
-        *snapshot = NULL;
-    }
+    const silt_status status = sl_fail(err, SILT_EINVALID, "DELTA_INVALID_CDC_RANGE",
+                                       "changes are wanted from version %" PRId64 " to %" PRId64
+                                       ": the end cannot be before the start",
+                                       *from, silt_snapshot_version(*snapshot));
+    silt_snapshot_unref(*snapshot);
+    *snapshot = NULL;
     return status;
 }
 
