@@ -250,6 +250,7 @@ static silt_status get_options(struct sl_run *run, struct sl_write_options *out,
     SL_TRY(sl_write_options_get(run->session, out, err));
     if (!create->has_query && !create->or_replace && !create->replace) {
         out->app_id = (struct sl_str){NULL, 0};
+        out->has_app_version = false;
     }
     return SILT_OK;
 }
@@ -279,6 +280,21 @@ static silt_status begin_table(struct sl_run *run, silt_table *table, const silt
     return status;
 }
 
+/* Who was faster in creating the table has done what IF NOT EXISTS asks for. */
+static silt_status commit_table(struct sl_run *run, silt_txn *txn, bool rows_metric, enum begun *begun, silt_error *err)
+{
+    silt_error found = SILT_ERROR_INIT;
+    const silt_status status = sl_run_commit(run, txn, rows_metric, &found);
+    if (status == SILT_ECONFLICT && run->statement->create.if_not_exists) {
+        *begun = EXISTS;
+        return SILT_OK;
+    }
+    if (status != SILT_OK && err != NULL) {
+        *err = found;
+    }
+    return status;
+}
+
 /* After a commit, or in place of one. */
 static silt_status end_table(struct sl_run *run, enum begun begun, bool rows_metric, silt_error *err)
 {
@@ -302,7 +318,7 @@ static silt_status create_empty(struct sl_run *run, silt_table *table, silt_erro
     SL_TRY(sl_schema_from_fields(run->session->env, create->fields, create->n_fields, &schema, err));
     status = begin_table(run, table, schema, &txn, &begun, err);
     if (status == SILT_OK && begun == BEGUN) {
-        status = sl_run_commit(run, txn, false, err);
+        status = commit_table(run, txn, false, &begun, err);
     }
     if (status == SILT_OK) {
         status = end_table(run, begun, false, err);
@@ -347,7 +363,7 @@ static silt_status create_as(struct sl_run *run, silt_table *table, silt_error *
     }
     status = sl_row_source_write(run, &source, mapping, txn, err);
     if (status == SILT_OK) {
-        status = sl_run_commit(run, txn, true, err);
+        status = commit_table(run, txn, true, &begun, err);
     }
     if (status == SILT_OK) {
         status = end_table(run, begun, true, err);

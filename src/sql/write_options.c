@@ -10,6 +10,8 @@
 #include "kernel/txn/txn_write.h"
 
 #define TXN_VERSION "spark.databricks.delta.write.txnversion"
+#define TXN_VERSION_NAME "spark.databricks.delta.write.txnVersion"
+#define TXN_APP_ID_NAME "spark.databricks.delta.write.txnAppId"
 
 static bool is_on(const silt_session *session, const char *key)
 {
@@ -38,12 +40,27 @@ silt_status sl_write_options_get(const silt_session *session, struct sl_write_op
     if (limit.ptr != NULL && sl_str_to_i64(limit, &number)) {
         out->time_limit_ms = number;
     }
-    if (version.ptr == NULL) {
-        out->app_id = (struct sl_str){NULL, 0}; /* as Delta Spark: one without the other does nothing */
-    } else if (!sl_str_to_i64(version, &out->app_version)) {
+    out->has_app_version = version.ptr != NULL;
+    if (out->has_app_version && !sl_str_to_i64(version, &out->app_version)) {
         return sl_fail(err, SILT_EINVALID, NULL, "the version of an application id is no number");
     }
     return SILT_OK;
+}
+
+/* Who sets one of them means to write once: without the other the write would be repeated. */
+static silt_status check_app_id(const struct sl_write_options *options, silt_error *err)
+{
+    const bool has_id = options->app_id.ptr != NULL;
+    if (has_id == options->has_app_version) {
+        return SILT_OK;
+    }
+    const silt_status status = sl_fail(
+        err, SILT_EINVALID, "DELTA_INVALID_IDEMPOTENT_WRITES_OPTIONS.MISSING_SESSION_CONFS",
+        "spark.databricks.delta.write.txnAppId and spark.databricks.delta.write.txnVersion must both be set for "
+        "writes that are done once: %s is not",
+        has_id ? "the version" : "the application id");
+    sl_error_hint(err, "SET %s, or RESET the other one", has_id ? TXN_VERSION_NAME : TXN_APP_ID_NAME);
+    return status;
 }
 
 silt_status sl_write_begin(struct sl_run *run, const struct sl_write_options *options, silt_txn *txn, bool *recorded,
@@ -51,6 +68,7 @@ silt_status sl_write_begin(struct sl_run *run, const struct sl_write_options *op
 {
     const struct sl_str user = sl_session_option(run->session, "spark.databricks.delta.commitinfo.usermetadata");
     *recorded = false;
+    SL_TRY(check_app_id(options, err));
     SL_TRY(sl_txn_set_engine_info(txn, run->session->engine_info, err));
     if (user.ptr != NULL) {
         SL_TRY(silt_txn_set_user_metadata(txn, user.ptr, err));

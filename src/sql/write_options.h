@@ -10,6 +10,7 @@
 struct sl_write_options {
     struct sl_str app_id; /* absent: none */
     int64_t app_version;
+    bool has_app_version;
     bool auto_reset;    /* the version is forgotten after each write */
     bool merges_schema; /* new columns are added */
     bool overwrites_schema;
@@ -24,7 +25,7 @@ struct sl_write_options {
 silt_status sl_write_options_get(const silt_session *session, struct sl_write_options *out, silt_error *err);
 
 /*
- * Gives the transaction its application id, user metadata and engine. *recorded: the table has the id with this version or a later one, so
+ * Gives the transaction its application id, user metadata and engine. SILT_EINVALID: of id and version only one is set. *recorded: the table has the id with this version or a later one, so
  * that the statement is skipped: run->result says so, and the transaction is to be freed.
  */
 silt_status sl_write_begin(struct sl_run *run, const struct sl_write_options *options, silt_txn *txn, bool *recorded,

@@ -174,6 +174,25 @@ class Writes(CliTest):
                 self.assertEqual(done.code, 3, done.err)
                 self.assertEqual(self.sql("SELECT id FROM one ORDER BY id"), "id\n1\n2\n")
 
+    def test_a_table_that_another_creates_meanwhile_exists(self):
+        pipe = os.path.join(self.dir, "rows")
+        statement = f"CREATE TABLE IF NOT EXISTS raced AS SELECT content FROM read_text('{pipe}')"
+        for created in ("CREATE TABLE raced (id INT) USING delta", "CREATE TABLE raced AS SELECT 1 AS id; INSERT INTO raced VALUES (2)"):
+            with self.subTest(created):
+                self.sql("DROP TABLE IF EXISTS raced")
+                os.mkfifo(pipe)
+                results = []
+                writer = threading.Thread(target=lambda: results.append(self.silt("sql", statement)))
+                writer.start()
+                with open(pipe, "w", encoding="utf-8") as f:
+                    self.sql(created)
+                    f.write("late")
+                writer.join()
+                os.remove(pipe)
+                self.assertEqual((results[0].code, results[0].out, results[0].err), (0, "", ""))
+                self.assertEqual(self.sql("SHOW COLUMNS IN raced"), "col_name\nid\n")
+                self.assertEqual(len(glob.glob(os.path.join(self.dir, "raced", "*.parquet"))), created.count("SELECT") + created.count("INSERT"))
+
     def test_operation_and_its_metrics_are_those_of_delta_spark(self):
         self.sql("CREATE TABLE told (id BIGINT, p STRING) USING delta PARTITIONED BY (p); "
                  "INSERT INTO told VALUES (1, 'a'), (2, 'a'), (3, 'b')")

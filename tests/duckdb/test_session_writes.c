@@ -259,11 +259,12 @@ static void an_overwrite_can_bring_another_schema(void **state)
                    "DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE");
 }
 
+#define HALF_GIVEN "DELTA_INVALID_IDEMPOTENT_WRITES_OPTIONS.MISSING_SESSION_CONFS"
+
 static void a_write_that_is_recorded_is_skipped(void **state)
 {
     struct session_fixture *s = *state;
     session_expect_done(s, "CREATE TABLE t (id BIGINT) USING delta; SET spark.databricks.delta.write.txnAppId = job");
-    session_expect_rows(s, "INSERT INTO t VALUES (0)", "1|1\n"); /* without a version the id says nothing */
     session_expect_done(s, "SET spark.databricks.delta.write.txnVersion = 5");
     session_expect_rows(s, "INSERT INTO t VALUES (1)", "1|1\n");
     const int before = count_files(s->dir);
@@ -279,11 +280,33 @@ static void a_write_that_is_recorded_is_skipped(void **state)
     session_expect_done(s, "SET silt.write.txnVersion = 6; SET silt.write.txnVersion.autoReset = true");
     session_expect_rows(s, "INSERT INTO t VALUES (2)", "1|1\n");
     assert_false(s->skipped);
-    session_expect_rows(s, "INSERT INTO t VALUES (3)", "1|1\n"); /* the version is forgotten */
+    expect_refused(s, "INSERT INTO t VALUES (3)", SILT_EINVALID, HALF_GIVEN); /* the version is forgotten */
     session_expect_done(s, "SET silt.write.txnVersion = 6");
     session_expect_rows(s, "INSERT INTO t VALUES (3)", "0|0\n");
+    session_expect_done(s, "SET silt.write.txnVersion = 7");
     session_expect_rows(s, "INSERT INTO t VALUES (4)", "1|1\n");
-    session_expect_rows(s, "SELECT id FROM t ORDER BY id", "0\n1\n2\n3\n4\n");
+    session_expect_rows(s, "SELECT id FROM t ORDER BY id", "1\n2\n4\n");
+}
+
+static void an_application_id_and_its_version_belong_together(void **state)
+{
+    static const char *const settings[] = {"SET spark.databricks.delta.write.txnAppId = job",
+                                           "RESET silt.write.txnAppId; SET silt.write.txnVersion = 1"};
+    static const char *const statements[] = {
+        "INSERT INTO t VALUES (1)", "INSERT OVERWRITE t VALUES (1)",    "INSERT INTO t REPLACE WHERE id > 0 VALUES (1)",
+        "TRUNCATE TABLE t",         "CREATE TABLE u AS SELECT 1 AS id", "CREATE OR REPLACE TABLE t AS SELECT 1 AS id"};
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (id BIGINT) USING delta; INSERT INTO t VALUES (0)");
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        session_expect_done(s, settings[i]);
+        for (size_t k = 0; k < sizeof(statements) / sizeof(statements[0]); k++) {
+            expect_refused(s, statements[k], SILT_EINVALID, HALF_GIVEN);
+        }
+    }
+    /* As in Delta Spark: what writes no rows does not look. */
+    session_expect_done(s, "CREATE TABLE v (id BIGINT) USING delta; CREATE TABLE IF NOT EXISTS t AS SELECT 2 AS id");
+    session_expect_rows(s, "SELECT id FROM t", "0\n");
+    session_expect_done(s, "RESET silt.write.txnVersion; INSERT INTO t VALUES (1)");
 }
 
 static void truncate_removes_every_row(void **state)
@@ -484,6 +507,7 @@ int main(void)
         SESSION_TEST(evolution_goes_with_what_is_replaced),
         SESSION_TEST(an_overwrite_can_bring_another_schema),
         SESSION_TEST(a_write_that_is_recorded_is_skipped),
+        SESSION_TEST(an_application_id_and_its_version_belong_together),
         SESSION_TEST(truncate_removes_every_row),
         SESSION_TEST(replacing_a_table_is_one_version),
         SESSION_TEST(a_replacement_keeps_how_the_table_is_kept),

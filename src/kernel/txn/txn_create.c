@@ -83,8 +83,7 @@ void sl_txn_unmark_creation(silt_txn *txn)
     txn->marked = false;
 }
 
-/* A table must not adopt or hide files that are there for another reason. */
-static silt_status check_location(silt_txn *txn, const silt_call *call, silt_error *err)
+static silt_status check_no_table(silt_txn *txn, const silt_call *call, silt_error *err)
 {
     silt_snapshot *snapshot = NULL;
     silt_error found = SILT_ERROR_INIT;
@@ -98,12 +97,18 @@ static silt_status check_location(silt_txn *txn, const silt_call *call, silt_err
         return sl_fail(err, SILT_EEXISTS, "DELTA_TABLE_ALREADY_EXISTS", "a delta table is already at %s, and %s",
                        silt_table_uri(txn->table), found.message);
     }
-    if (status != SILT_ENOTTABLE) {
-        return sl_fail(err, status, found.code_name, "%s", found.message);
-    }
+    return status == SILT_ENOTTABLE ? SILT_OK : sl_fail(err, status, found.code_name, "%s", found.message);
+}
+
+/* A table must not adopt or hide files that are there for another reason. */
+static silt_status check_location(silt_txn *txn, const silt_call *call, silt_error *err)
+{
+    silt_error found = SILT_ERROR_INIT;
     struct content content = {.any = false};
     const silt_list_options options = {.size = sizeof(options), .recursive = true};
-    status = silt_storage_list(txn->storage, call, txn->root.ptr, &options, note_file, &content, &found);
+    SL_TRY(check_no_table(txn, call, err));
+    const silt_status status = silt_storage_list(txn->storage, call, txn->root.ptr, &options, note_file, &content,
+                                                 &found);
     if (status != SILT_OK && status != SILT_ENOTFOUND) {
         return sl_fail(err, status, found.code_name, "%s", found.message);
     }
@@ -112,6 +117,7 @@ static silt_status check_location(silt_txn *txn, const silt_call *call, silt_err
         SL_TRY(is_marked(txn, call, &marked, err));
     }
     if (content.any && !marked) {
+        SL_TRY(check_no_table(txn, call, err)); /* they may be those of a table that was created just now */
         return sl_fail(err, SILT_EEXISTS, "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION",
                        "cannot create a table at %s: it is not empty (%s) and holds no delta table",
                        silt_table_uri(txn->table), content.name);
