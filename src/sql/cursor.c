@@ -217,6 +217,29 @@ static silt_status property_value(struct sl_cursor *cursor, struct sl_str *out)
     return SILT_OK;
 }
 
+/* As Delta Spark stores them: keys of Delta's own ignore case. */
+static bool is_same_key(struct sl_str a, struct sl_str b)
+{
+    static const struct sl_str own = {"delta.", 6};
+    const bool ignores_case = a.len > own.len && sl_str_eq_nocase(sl_str_sub(a, 0, own.len), own);
+    return ignores_case ? sl_str_eq_nocase(a, b) : sl_str_eq(a, b);
+}
+
+/* Of two values for one key nobody can tell which is meant. begin: of the last key in the text. */
+static silt_status check_new_key(struct sl_cursor *cursor, const struct sl_vec *items, size_t begin)
+{
+    const struct sl_kv *last = sl_vec_at(items, items->len - 1);
+    for (size_t i = 0; i + 1 < items->len; i++) {
+        if (is_same_key(((const struct sl_kv *)sl_vec_at(items, i))->key, last->key)) {
+            const silt_status status = sl_fail(cursor->err, SILT_ESYNTAX, "DUPLICATE_KEY", "key %.*s is given twice",
+                                               SL_FMT(last->key));
+            sl_error_position(cursor->err, begin);
+            return status;
+        }
+    }
+    return SILT_OK;
+}
+
 silt_status sl_cursor_properties(struct sl_cursor *cursor, struct sl_kv_list *out)
 {
     struct sl_vec items;
@@ -231,7 +254,11 @@ silt_status sl_cursor_properties(struct sl_cursor *cursor, struct sl_kv_list *ou
             status = sl_fail_nomem(cursor->err);
             break;
         }
+        const size_t begin = cursor->token.begin;
         status = property_key(cursor, &slot->key);
+        if (status == SILT_OK) {
+            status = check_new_key(cursor, &items, begin);
+        }
         if (status == SILT_OK) {
             (void)sl_cursor_accept(cursor, "="); /* Spark lets the sign be left out */
             status = property_value(cursor, &slot->value);

@@ -216,6 +216,11 @@ class FeatureTables(cli_support.CliTest):
             ("a INT", {"delta.universalFormat.enabledFormats": "iceberg"}, "DELTA_UNIVERSAL_FORMAT_VIOLATION"),
             ("a INT", {"delta.logRetentionDuration": "interval 1 month"}, "DELTA_INVALID_INTERVAL"),
             ("a INT", {"delta.checkpointInterval": "0"}, "DELTA_ILLEGAL_OPTION"),
+            ("a INT", {"delta.checkpointInterval": "99999999999"}, "DELTA_ILLEGAL_OPTION"),
+            ("a INT", {"delta.appendOnly": "true", "Delta.AppendOnly": "false"}, "DUPLICATE_KEY"),
+            ("a INT", {"delta.dataSkippingStatsColumns": "b"}, "DELTA_COLUMN_NOT_FOUND_IN_SCHEMA"),
+            ("a INT, _change_type INT", {"delta.enableChangeDataFeed": "true"}, "DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS"),
+            ("a INT", {"delta.inCommitTimestampEnablementVersion": "0"}, "DELTA_CANNOT_MODIFY_TABLE_PROPERTY"),
         )
         for number, (columns, properties, name) in enumerate(cases):
             with self.subTest(properties=properties):

@@ -71,13 +71,22 @@ silt_status sl_protocol_for_change(struct sl_arena *arena, const struct sl_proto
  */
 bool sl_protocol_change_is_harmless(const struct sl_protocol *before, const struct sl_protocol *after);
 
+/*
+ * May a change leave metadata as `after`, with this schema? before: the configuration that the table had; NULL: it is new. Classes
+ * RESERVED_CDC_COLUMNS_ON_WRITE, DELTA_TABLE_ALREADY_CONTAINS_CDC_COLUMNS, DELTA_COLUMN_NOT_FOUND_IN_SCHEMA, DELTA_COLUMN_DATA_SKIPPING_*,
+ * DELTA_DUPLICATE_DATA_SKIPPING_COLUMNS. Scratch memory comes from the arena.
+ */
+silt_status sl_metadata_check_change(struct sl_arena *arena, const struct sl_kv_list *before,
+                                     const struct sl_metadata *after, const silt_schema *schema, silt_error *err);
+
 /* Is the key a setting of the protocol (delta.minReaderVersion, delta.feature.X …), which is never stored in metaData? */
 bool sl_property_is_protocol(struct sl_str key);
 
 /* Table properties. */
 enum sl_property_type {
     SL_PROPERTY_BOOL,
-    SL_PROPERTY_INT,
+    SL_PROPERTY_INT,  /* of 32 bits, as in Spark */
+    SL_PROPERTY_LONG, /* of 64 */
     SL_PROPERTY_BYTES,
     SL_PROPERTY_INTERVAL,
     SL_PROPERTY_ENUM,
@@ -88,6 +97,8 @@ enum sl_property_type {
 /* Checks key and value as on CREATE or SET; DELTA_UNKNOWN_CONFIGURATION suggests the near one. Keys outside delta.* and
  * silt.* are free. */
 silt_status sl_property_validate(struct sl_str key, struct sl_str value, silt_error *err);
+/* A property that writers alone set: DELTA_CANNOT_MODIFY_TABLE_PROPERTY. */
+silt_status sl_property_check_owner(struct sl_str key, silt_error *err);
 /* The key as it is stored: known delta.* keys in their own spelling, delta.feature.* and delta.universalFormat.config.* in
  * lower case, others as they are. Borrows from key, static text or the arena; absent when out of memory. */
 struct sl_str sl_property_canonical(struct sl_arena *arena, struct sl_str key);

@@ -107,12 +107,18 @@ static silt_status fail_value(struct sl_str key, struct sl_str value, const char
                    "invalid value '%.*s' for table property %.*s: %s", SL_FMT(value), SL_FMT(key), expected);
 }
 
+/* Delta Spark reads most numbers as 32 bits, and cannot use a table with a larger one. */
+static bool is_in_range(const struct property *property, int64_t number)
+{
+    return number >= property->least && (property->type == SL_PROPERTY_LONG || number <= INT32_MAX);
+}
+
 static silt_status check_integer(const struct property *property, struct sl_str value, silt_error *err)
 {
     const struct sl_str key = sl_str_from(property->key);
     int64_t number = 0;
     struct sl_str choice;
-    if (!sl_str_to_i64(sl_str_trim(value), &number)) {
+    if (!sl_str_to_i64(value, &number)) {
         const bool protocol = sl_property_is_protocol(key);
         return fail_value(key, value, protocol ? "DELTA_PROTOCOL_PROPERTY_NOT_INT" : NULL, "it must be an integer",
                           err);
@@ -122,7 +128,12 @@ static silt_status check_integer(const struct property *property, struct sl_str 
                        "invalid value '%.*s' for table property %s: it must be at least %lld", SL_FMT(value),
                        property->key, (long long)property->least);
     }
-    if (property->choices != NULL && !sl_property_match_choice(sl_str_trim(value), property->choices, &choice)) {
+    if (!is_in_range(property, number)) {
+        return sl_fail(err, SILT_EINVALID, "DELTA_ILLEGAL_OPTION",
+                       "invalid value '%.*s' for table property %s: it must be at most %d", SL_FMT(value),
+                       property->key, INT32_MAX);
+    }
+    if (property->choices != NULL && !sl_property_match_choice(value, property->choices, &choice)) {
         return sl_fail(err, SILT_EINVALID, "DELTA_ILLEGAL_OPTION",
                        "invalid value '%.*s' for table property %s: it must be one of %s", SL_FMT(value), property->key,
                        property->choices);
@@ -149,7 +160,9 @@ static silt_status check_interval(const struct property *property, struct sl_str
 static silt_status check_choice(const struct property *property, struct sl_str value, silt_error *err)
 {
     struct sl_str choice;
-    if (sl_property_match_choice(value, property->choices, &choice)) {
+    /* What Delta Spark reads in one spelling only must be in that one. */
+    const bool exact = strcmp(property->key, "delta.checkpointPolicy") == 0;
+    if (sl_property_match_choice(value, property->choices, &choice) && (!exact || sl_str_eq(value, choice))) {
         return SILT_OK;
     }
     const bool isolation = strcmp(property->key, "delta.isolationLevel") == 0;
@@ -158,9 +171,32 @@ static silt_status check_choice(const struct property *property, struct sl_str v
                    property->choices);
 }
 
-/* The text names formats whose metadata a commit has to bring along; silt brings none, so that it must not promise them. */
+/* "1.0.0" and later: three numbers. */
+static bool is_format_version(struct sl_str value)
+{
+    uint64_t numbers[3] = {0};
+    size_t begin = 0;
+    for (size_t i = 0; i < 3; i++) {
+        size_t end = begin;
+        while (end < value.len && sl_is_digit(value.ptr[end])) {
+            end++;
+        }
+        const bool ends = i < 2 ? end < value.len && value.ptr[end] == '.' : end == value.len;
+        if (!ends || !sl_str_to_u64(sl_str_sub(value, begin, end), &numbers[i])) {
+            return false;
+        }
+        begin = end + 1;
+    }
+    return numbers[0] >= 1;
+}
+
+/* One text names formats whose metadata a commit has to bring along; silt brings none, so that it must not promise them. */
 static silt_status check_text(const struct property *property, struct sl_str value, silt_error *err)
 {
+    if (strcmp(property->key, "delta.parquet.format.version") == 0 && !is_format_version(value)) {
+        return fail_value(sl_str_from(property->key), value, NULL, "it must be a version of Parquet such as 2.12.0",
+                          err);
+    }
     if (strcmp(property->key, "delta.universalFormat.enabledFormats") != 0 || sl_str_trim(value).len == 0) {
         return SILT_OK;
     }
@@ -176,9 +212,11 @@ static silt_status check_value(const struct property *property, struct sl_str va
     int64_t bytes = 0;
     switch (property->type) {
     case SL_PROPERTY_BOOL:
-        return sl_property_parse_bool(value, &flag) ? SILT_OK
-                                                    : fail_value(key, value, NULL, "it must be true or false", err);
-    case SL_PROPERTY_INT: return check_integer(property, value, err);
+        return sl_str_trim(value).len == value.len && sl_property_parse_bool(value, &flag)
+                   ? SILT_OK
+                   : fail_value(key, value, NULL, "it must be true or false", err);
+    case SL_PROPERTY_INT:
+    case SL_PROPERTY_LONG: return check_integer(property, value, err);
     case SL_PROPERTY_BYTES:
         return sl_property_parse_bytes(value, &bytes) && bytes >= property->least
                    ? SILT_OK
@@ -194,6 +232,16 @@ static silt_status check_value(const struct property *property, struct sl_str va
     case SL_PROPERTY_TEXT: return check_text(property, value, err);
     }
     return SILT_OK;
+}
+
+silt_status sl_property_check_owner(struct sl_str key, silt_error *err)
+{
+    const struct property *property = find_property(key);
+    if (property == NULL || property->user_sets) {
+        return SILT_OK;
+    }
+    return sl_fail(err, SILT_EINVALID, "DELTA_CANNOT_MODIFY_TABLE_PROPERTY",
+                   "table property %s is set by the writer and cannot be given or taken away", property->key);
 }
 
 silt_status sl_property_validate(struct sl_str key, struct sl_str value, silt_error *err)
@@ -219,10 +267,7 @@ silt_status sl_property_validate(struct sl_str key, struct sl_str value, silt_er
     if (property == NULL) {
         return has_prefix(key, "delta.universalFormat.config.") ? SILT_OK : fail_unknown(key, err);
     }
-    if (!property->user_sets) {
-        return sl_fail(err, SILT_EINVALID, "DELTA_CANNOT_MODIFY_TABLE_PROPERTY",
-                       "table property %s is set by the writer and cannot be given", property->key);
-    }
+    SL_TRY(sl_property_check_owner(key, err));
     return check_value(property, value, err);
 }
 
@@ -254,7 +299,7 @@ int64_t sl_property_int(const struct sl_kv_list *config, const char *key)
     if (property == NULL) {
         return 0;
     }
-    if (sl_str_to_i64(sl_str_trim(stored_text(config, property)), &value) && value >= property->least) {
+    if (sl_str_to_i64(sl_str_trim(stored_text(config, property)), &value) && is_in_range(property, value)) {
         return value;
     }
     return sl_str_to_i64(sl_str_from(property->fallback), &value) ? value : 0;

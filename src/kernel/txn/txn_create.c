@@ -203,6 +203,9 @@ silt_status silt_txn_begin_create(silt_table *table, const silt_call *call, cons
     txn->metadata_changed = true;
     silt_status status = sl_txn_take_metadata(txn, options, err);
     if (status == SILT_OK) {
+        status = sl_txn_check_metadata(txn, err);
+    }
+    if (status == SILT_OK) {
         status = check_location(txn, call, err);
     }
     if (status != SILT_OK) {

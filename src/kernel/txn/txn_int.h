@@ -120,6 +120,8 @@ silt_status sl_txn_take_schema(silt_txn *txn, const silt_schema *schema, const s
 silt_status sl_txn_with_key(struct sl_arena *arena, const struct sl_kv_list *list, struct sl_kv pair,
                             struct sl_kv_list *out, bool *found, silt_error *err);
 
+/* May the transaction leave the metadata as it has them now? */
+silt_status sl_txn_check_metadata(silt_txn *txn, silt_error *err);
 /* Brings the protocol to what metadata, schema and settings need, and asks the gate. */
 silt_status sl_txn_plan_protocol(silt_txn *txn, silt_error *err);
 /* Before the commit: do the files that stay bear the features that the transaction switches on? */

@@ -10,10 +10,18 @@
 #include "kernel/snapshot/state.h"
 #include "schema/type.h"
 
+silt_status sl_txn_check_metadata(silt_txn *txn, silt_error *err)
+{
+    const struct sl_metadata *before = txn->snapshot != NULL ? sl_snapshot_get_metadata(txn->snapshot) : NULL;
+    return sl_metadata_check_change(&txn->arena, before != NULL ? &before->configuration : NULL, &txn->metadata,
+                                    txn->schema, err);
+}
+
 silt_status sl_txn_plan_protocol(silt_txn *txn, silt_error *err)
 {
     struct sl_protocol planned;
     bool changed = false;
+    SL_TRY(sl_txn_check_metadata(txn, err));
     SL_TRY(sl_protocol_for_change(&txn->arena, &txn->protocol, &txn->settings, &txn->metadata, txn->schema, &planned,
                                   &changed, err));
     SL_TRY(sl_txn_gate(txn, &planned, err));
@@ -102,6 +110,8 @@ silt_status silt_txn_set_property(silt_txn *txn, const char *key, const char *va
     }
     if (value != NULL) {
         SL_TRY(sl_property_validate(sl_str_from(key), sl_str_from(value), err));
+    } else {
+        SL_TRY(sl_property_check_owner(sl_str_from(key), err));
     }
     struct sl_kv pair;
     SL_TRY(sl_txn_text(txn, key, &pair.key, err));

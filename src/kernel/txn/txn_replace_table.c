@@ -74,16 +74,31 @@ static bool is_given(const silt_create_options *options, const char *key)
     return false;
 }
 
-/*
- * As Delta Spark: what only says how the table is kept stays, unless the new one says otherwise. Since when commits have times is a fact of
- * the log, and stays as long as they have them.
- */
+/* Since when commits have times is a fact of the log, and stays as long as they have them. */
+static silt_status keep_enablement(silt_txn *txn, silt_error *err)
+{
+    static const char *const kept[] = {"delta.inCommitTimestampEnablementVersion",
+                                       "delta.inCommitTimestampEnablementTimestamp"};
+    if (!sl_property_bool(&txn->metadata.configuration, "delta.enableInCommitTimestamps")) {
+        return SILT_OK;
+    }
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        bool found = false;
+        const struct sl_kv_list given = txn->metadata.configuration;
+        const struct sl_kv pair = {
+            sl_str_from(kept[i]),
+            sl_kv_get(&sl_snapshot_get_metadata(txn->snapshot)->configuration, sl_str_from(kept[i]), &found)};
+        SL_TRY(sl_txn_with_key(&txn->arena, &given, pair, &txn->metadata.configuration, NULL, err));
+    }
+    return SILT_OK;
+}
+
+/* As Delta Spark: what only says how the table is kept stays, unless the new one says otherwise. */
 static silt_status keep_properties(silt_txn *txn, const silt_create_options *options, silt_create_options *out,
                                    silt_error *err)
 {
     static const char *const kept[] = {"delta.enableDeletionVectors", "delta.checkpointPolicy",
-                                       "delta.enableRowTracking", "delta.inCommitTimestampEnablementVersion",
-                                       "delta.inCommitTimestampEnablementTimestamp"};
+                                       "delta.enableRowTracking"};
     const size_t n_kept = sizeof(kept) / sizeof(kept[0]);
     silt_property *properties = sl_arena_alloc_array(&txn->arena, options->n_properties + n_kept, sizeof(*properties));
     if (properties == NULL) {
@@ -97,10 +112,6 @@ static silt_status keep_properties(silt_txn *txn, const silt_create_options *opt
     for (size_t i = 0; i < n_kept; i++) {
         bool found = false;
         const struct sl_str value = sl_kv_get(&txn->metadata.configuration, sl_str_from(kept[i]), &found);
-        const bool is_of_times = sl_str_starts_with(sl_str_from(kept[i]), SL_STR("delta.inCommitTimestampEnablement"));
-        if (is_of_times && !is_given(options, "delta.enableInCommitTimestamps")) {
-            continue;
-        }
         if (value.ptr != NULL && !is_given(options, kept[i])) {
             const char *text = sl_arena_strdup(&txn->arena, value);
             if (text == NULL) {
@@ -143,6 +154,8 @@ static silt_status take_table(silt_txn *txn, const silt_call *call, const silt_c
     SL_TRY(remove_clustering(txn, err));
     SL_TRY(keep_properties(txn, options, &all, err));
     SL_TRY(take_metadata(txn, &all, err));
+    SL_TRY(keep_enablement(txn, err));
+    SL_TRY(sl_txn_check_metadata(txn, err));
     SL_TRY(take_settings(txn, &all, &txn->settings, err));
     SL_TRY(sl_protocol_for_change(&txn->arena, sl_snapshot_protocol(txn->snapshot), &txn->settings, &txn->metadata,
                                   txn->schema, &txn->protocol, &changed, err));

@@ -202,6 +202,9 @@ static void faults_are_placed(void **state)
     expect_fault("create table t (a)", SILT_ESYNTAX, 17);
     expect_fault("create table t (a in)", SILT_EUNSUPPORTED, 18);
     expect_fault("create table t (a int) junk", SILT_ESYNTAX, 23);
+    expect_fault("create table t (a int) tblproperties (x = 1, y = 2, 'x' = 1)", SILT_ESYNTAX, 52);
+    expect_fault("create table t (a int) tblproperties (delta.appendOnly = true, 'DELTA.appendonly' = true)",
+                 SILT_ESYNTAX, 63);
     expect_fault("create table t (a int default 1)", SILT_EUNSUPPORTED, 22);
     expect_fault("create table t (a int) cluster by (a)", SILT_EUNSUPPORTED, 23);
     expect_fault("insert t values (1)", SILT_ESYNTAX, 7);

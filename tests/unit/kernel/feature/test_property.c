@@ -53,9 +53,45 @@ static void values_of_a_wrong_kind_are_refused(void **state)
     assert_string_equal(check("delta.targetFileSize", "128mb"), "ok");
     assert_string_equal(check("delta.targetFileSize", "big"), "DELTA_ILLEGAL_OPTION");
     assert_string_equal(check("delta.targetFileSize", "0"), "DELTA_ILLEGAL_OPTION");
-    assert_string_equal(check("delta.columnMapping.maxColumnId", "5"), "DELTA_CANNOT_MODIFY_TABLE_PROPERTY");
     assert_string_equal(check("delta.dataSkippingStatsColumns", "a,`b c`,s.f"), "ok");
     assert_string_equal(check("delta.dataSkippingStatsColumns", "a,b c"), "DELTA_ILLEGAL_OPTION");
+}
+
+static void numbers_are_those_that_spark_can_read(void **state)
+{
+    (void)state;
+    static const char *const ints[] = {"delta.checkpointInterval", "delta.randomPrefixLength",
+                                       "delta.dataSkippingNumIndexedCols", "delta.dataSkippingStringPrefixLength"};
+    for (size_t i = 0; i < sizeof(ints) / sizeof(ints[0]); i++) {
+        assert_string_equal(check(ints[i], "2147483647"), "ok");
+        assert_string_equal(check(ints[i], "2147483648"), "DELTA_ILLEGAL_OPTION");
+        assert_string_equal(check(ints[i], "99999999999"), "DELTA_ILLEGAL_OPTION");
+        assert_string_equal(check(ints[i], "99999999999999999999"), "DELTA_ILLEGAL_OPTION");
+        assert_string_equal(check(ints[i], " 10"), "DELTA_ILLEGAL_OPTION");
+    }
+    assert_string_equal(check("delta.requireCheckpointProtectionBeforeVersion", "99999999999"), "ok");
+    assert_string_equal(check("delta.minWriterVersion", "4294967298"), "DELTA_ILLEGAL_OPTION");
+    assert_string_equal(check("delta.appendOnly", "true "), "DELTA_ILLEGAL_OPTION");
+    assert_string_equal(check("delta.checkpointPolicy", "v2"), "ok");
+    assert_string_equal(check("delta.checkpointPolicy", "V2"), "DELTA_ILLEGAL_OPTION");
+    assert_string_equal(check("delta.parquet.format.version", "2.12.0"), "ok");
+    assert_string_equal(check("delta.parquet.format.version", "1.0"), "DELTA_ILLEGAL_OPTION");
+    assert_string_equal(check("delta.parquet.format.version", "0.9.0"), "DELTA_ILLEGAL_OPTION");
+    assert_string_equal(check("delta.parquet.format.version", "1.0.0.0"), "DELTA_ILLEGAL_OPTION");
+    /* A number that another writer left is the default. */
+    struct sl_kv_list c = config("delta.checkpointInterval", "99999999999");
+    assert_int_equal(sl_property_int(&c, "delta.checkpointInterval"), 10);
+}
+
+static void what_writers_alone_set_cannot_be_given(void **state)
+{
+    (void)state;
+    assert_string_equal(check("delta.columnMapping.maxColumnId", "5"), "DELTA_CANNOT_MODIFY_TABLE_PROPERTY");
+    assert_string_equal(check("delta.inCommitTimestampEnablementVersion", "5"), "DELTA_CANNOT_MODIFY_TABLE_PROPERTY");
+    assert_string_equal(check("DELTA.InCommitTimestampEnablementTimestamp", "5"), "DELTA_CANNOT_MODIFY_TABLE_PROPERTY");
+    assert_string_equal(check("delta.rowTracking.materializedRowIdColumnName", "x"), "DELTA_UNKNOWN_CONFIGURATION");
+    assert_string_equal(check("delta.rowTracking.materializedRowCommitVersionColumnName", "x"),
+                        "DELTA_UNKNOWN_CONFIGURATION");
 }
 
 static void bad_intervals_are_errors_not_defaults(void **state)
@@ -123,6 +159,8 @@ int main(void)
         cmocka_unit_test(known_keys_are_taken_in_any_case),
         cmocka_unit_test(unknown_delta_key_is_refused_with_a_suggestion),
         cmocka_unit_test(values_of_a_wrong_kind_are_refused),
+        cmocka_unit_test(numbers_are_those_that_spark_can_read),
+        cmocka_unit_test(what_writers_alone_set_cannot_be_given),
         cmocka_unit_test(bad_intervals_are_errors_not_defaults),
         cmocka_unit_test(keys_are_stored_in_their_own_spelling),
         cmocka_unit_test(unset_and_unreadable_values_are_the_default),

@@ -120,6 +120,28 @@ static void later_changes_of_metadata_keep_the_record(void **state)
     expect_not_in(f->text, "\"delta.inCommitTimestampEnablementVersion\":\"1\"");
 }
 
+static void replace_with(struct txn_fixture *f, const char *value)
+{
+    const silt_property times = {"delta.enableInCommitTimestamps", value};
+    const silt_create_options options = {
+        .size = sizeof(options), .schema = txn_schema(f, TXN_SCHEMA), .properties = &times, .n_properties = 1};
+    silt_txn *txn = NULL;
+    assert_int_equal(silt_txn_begin_replace(f->table, NULL, &options, "REPLACE TABLE", &txn, &f->err), SILT_OK);
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+    silt_schema_unref((silt_schema *)options.schema);
+}
+
+static void a_replacement_that_has_times_keeps_the_record(void **state)
+{
+    struct txn_fixture *f = *state;
+    txn_create(f, TXN_SCHEMA, NULL, NULL);
+    set_alone(f, "delta.enableInCommitTimestamps", "true");
+    replace_with(f, "true");
+    expect_in(txn_log(f, 2), "\"delta.inCommitTimestampEnablementVersion\":\"1\"");
+    replace_with(f, "false");
+    expect_not_in(txn_log(f, 3), "inCommitTimestampEnablement");
+}
+
 /* ---- row tracking ---- */
 
 #define MARK(n) \
@@ -238,6 +260,7 @@ int main(void)
         TEST(time_comes_after_those_of_winners),
         TEST(enablement_is_recorded_with_the_version_that_was_won),
         TEST(later_changes_of_metadata_keep_the_record),
+        TEST(a_replacement_that_has_times_keeps_the_record),
         TEST(rows_get_ids_in_the_order_of_commits),
         TEST(ids_are_given_anew_after_a_winner_took_them),
         TEST(support_alone_asks_for_ids),
