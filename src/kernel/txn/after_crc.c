@@ -94,7 +94,25 @@ static silt_status derive(const struct chain *chain, struct sl_crc *out, bool *m
     return *made ? step(chain, chain->after->commit, out, made, err) : SILT_OK;
 }
 
-/* One that is there already is another writer's, and as good. */
+/*
+ * Is the checksum in the log of another commit than the version's, as one is that stayed behind when somebody took the commit away? Without
+ * the id of a transaction nobody can tell.
+ */
+static silt_status is_stale(const struct chain *chain, int64_t version, struct sl_str txn_id, bool *stale,
+                            silt_error *err)
+{
+    struct sl_crc there;
+    bool found = false;
+    *stale = false;
+    SL_TRY(read_crc(chain, version, &there, &found, err));
+    *stale = found && txn_id.ptr != NULL && there.txn_id.ptr != NULL && !sl_str_eq(there.txn_id, txn_id);
+    return SILT_OK;
+}
+
+/*
+ * One that is there already is another writer's, and as good, if it is of the same commit. Delta Spark leaves it either way, and its totals
+ * are then wrong until it reads all files.
+ */
 static silt_status put(const struct chain *chain, const struct sl_crc *crc, silt_error *err)
 {
     struct sl_arena *arena = chain->after->arena;
@@ -112,7 +130,35 @@ static silt_status put(const struct chain *chain, const struct sl_crc *crc, silt
         status = silt_storage_put_hint(chain->source.storage, chain->call, path.ptr, bytes.data, bytes.len, &outcome,
                                        err);
     }
+    bool stale = false;
+    if (status == SILT_OK && outcome == SILT_PUT_EXISTS) {
+        status = is_stale(chain, crc->version, crc->txn_id, &stale, err);
+    }
+    if (status == SILT_OK && stale) {
+        status = silt_storage_put(chain->source.storage, chain->call, path.ptr, bytes.data, bytes.len, err);
+    }
     sl_buf_release(&bytes);
+    return status;
+}
+
+/* The commit of the version; NULL when it has expired. */
+static silt_status read_commit(const struct chain *chain, int64_t version, struct sl_commit **out, silt_error *err)
+{
+    silt_error found = SILT_ERROR_INIT;
+    struct sl_commit *commit = sl_arena_alloc_zero(chain->after->arena, sizeof(*commit));
+    *out = NULL;
+    if (commit == NULL) {
+        return sl_fail_nomem(err);
+    }
+    const silt_status status = sl_commit_read(chain->source.engine, chain->source.storage, chain->call,
+                                              chain->source.root, version, chain->after->arena, commit, &found);
+    if (status == SILT_ENOTFOUND) {
+        return SILT_OK;
+    }
+    if (status != SILT_OK && err != NULL) {
+        *err = found;
+    }
+    *out = status == SILT_OK ? commit : NULL;
     return status;
 }
 
@@ -134,7 +180,14 @@ silt_status sl_after_crc_restart(silt_table *table, silt_snapshot *snapshot, con
     struct sl_crc crc;
     const char *why_not = NULL;
     bool found = false;
-    silt_status status = read_crc(&chain, silt_snapshot_version(snapshot), &crc, &found, err);
+    const int64_t version = silt_snapshot_version(snapshot);
+    silt_status status = read_crc(&chain, version, &crc, &found, err);
+    if (status == SILT_OK && found && crc.txn_id.ptr != NULL) {
+        struct sl_commit *commit = NULL;
+        status = read_commit(&chain, version, &commit, err);
+        found = commit == NULL || commit->commit_info == NULL || commit->commit_info->txn_id.ptr == NULL ||
+                sl_str_eq(commit->commit_info->txn_id, crc.txn_id);
+    }
     if (status == SILT_OK && !found) {
         status = sl_crc_of_snapshot(snapshot, call, &arena, &crc, &why_not, err);
         if (status == SILT_OK && why_not == NULL) {

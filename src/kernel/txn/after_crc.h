@@ -14,12 +14,12 @@ struct sl_after_crc {
 };
 
 /*
- * Derives it from that of a version shortly before and the commits since, and writes it unless the version has one. *made: it could be
+ * Derives it from that of a version shortly before and the commits since, and writes it unless the version has one of the same commit. *made: it could be
  * derived, and is in *out; otherwise, as after a log without checksums, there is none.
  */
 silt_status sl_after_crc_write(const struct sl_after_crc *after, const silt_call *call, struct sl_crc *out, bool *made,
                                silt_error *err);
-/* Writes the checksum of a settled snapshot unless its version has one: from it on, they can be derived. */
+/* Writes the checksum of a settled snapshot unless its version has one of the same commit: from it on, they can be derived. */
 silt_status sl_after_crc_restart(silt_table *table, silt_snapshot *snapshot, const silt_call *call, silt_error *err);
 
 #endif

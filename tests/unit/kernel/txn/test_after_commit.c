@@ -9,6 +9,7 @@
 
 #include "kernel/snapshot/crc_verify.h"
 #include "kernel/txn/after_commit.h"
+#include "kernel/txn/after_crc.h"
 
 #define REMOVE(path) "{\"remove\":{\"path\":\"" path "\",\"deletionTimestamp\":5,\"dataChange\":true,\"size\":10}}"
 
@@ -123,6 +124,45 @@ static void one_of_another_writer_stays(void **state)
     silt_snapshot_unref(base);
 }
 
+#define BY(id) "{\"commitInfo\":{\"operation\":\"WRITE\",\"txnId\":\"" id "\"}}"
+
+/* Somebody took version 1 away, and left its checksum. */
+static silt_snapshot *leave_a_stale_one(struct log_fixture *f)
+{
+    make_table(f);
+    silt_snapshot *base = log_open(f, 0);
+    log_commit(f, 1, BY("old"), LOG_ADD("b"), LOG_ADD("c"), NULL);
+    after(f, base, 1);
+    expect_crc(f, 1);
+    log_commit(f, 1, BY("new"), LOG_ADD("d"), NULL);
+    return base;
+}
+
+static void one_of_a_commit_that_is_gone_is_replaced(void **state)
+{
+    struct log_fixture *f = *state;
+    silt_snapshot *base = leave_a_stale_one(f);
+    after(f, base, 1);
+    expect_crc(f, 1);
+    f->n_reads = 0;
+    after(f, base, 1); /* now it is ours, and stays */
+    assert_int_equal(f->n_reads, 2);
+    expect_crc(f, 1);
+    silt_snapshot_unref(base);
+    assert_int_equal(f->test.n_logs, 0);
+}
+
+static void a_checkpoint_replaces_one_of_a_commit_that_is_gone(void **state)
+{
+    struct log_fixture *f = *state;
+    silt_snapshot *base = leave_a_stale_one(f);
+    silt_snapshot *snapshot = log_open(f, 1);
+    assert_int_equal(sl_after_crc_restart(f->table, snapshot, NULL, &f->err), SILT_OK);
+    expect_crc(f, 1);
+    silt_snapshot_unref(snapshot);
+    silt_snapshot_unref(base);
+}
+
 static void a_broken_one_before_is_passed_over(void **state)
 {
     struct log_fixture *f = *state;
@@ -183,9 +223,14 @@ static void failed_allocations_leave_the_commit_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LOG_TEST(checksums_begin_with_the_table),         LOG_TEST(commits_of_winners_are_caught_up_with),
-        LOG_TEST(a_log_without_checksums_stays_without),  LOG_TEST(one_of_another_writer_stays),
-        LOG_TEST(a_broken_one_before_is_passed_over),     LOG_TEST(failed_allocations_leave_the_commit_alone),
+        LOG_TEST(checksums_begin_with_the_table),
+        LOG_TEST(commits_of_winners_are_caught_up_with),
+        LOG_TEST(a_log_without_checksums_stays_without),
+        LOG_TEST(one_of_another_writer_stays),
+        LOG_TEST(one_of_a_commit_that_is_gone_is_replaced),
+        LOG_TEST(a_checkpoint_replaces_one_of_a_commit_that_is_gone),
+        LOG_TEST(a_broken_one_before_is_passed_over),
+        LOG_TEST(failed_allocations_leave_the_commit_alone),
         LOG_TEST(a_checkpoint_that_fails_costs_one_note),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
