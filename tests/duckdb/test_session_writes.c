@@ -259,6 +259,28 @@ static void an_overwrite_can_bring_another_schema(void **state)
                    "DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE");
 }
 
+static void zeroes_of_either_sign_are_one_partition(void **state)
+{
+    static const char *const types[] = {"DOUBLE", "FLOAT"};
+    struct session_fixture *s = *state;
+    for (size_t i = 0; i < 2; i++) {
+        session_expect_done(
+            s, session_format(s, "CREATE TABLE t%zu (a INT, p %s) USING delta PARTITIONED BY (p)", i, types[i]));
+        session_expect_done(
+            s, session_format(s, "INSERT INTO t%zu VALUES (1, 0), (2, '-0.0'::DOUBLE), (3, 'NaN'), (4, 1)", i));
+        session_expect_done(s, "SET spark.sql.sources.partitionOverwriteMode = dynamic");
+        session_expect_done(s, session_format(s, "INSERT OVERWRITE t%zu VALUES (5, '-0.0'::DOUBLE), (6, 'NaN')", i));
+        session_expect_rows(s, session_format(s, "SELECT a FROM t%zu ORDER BY a", i), "4\n5\n6\n");
+        session_expect_done(s, session_format(s, "INSERT OVERWRITE t%zu VALUES (7, 0)", i));
+        session_expect_rows(s, session_format(s, "SELECT a FROM t%zu ORDER BY a", i), "4\n6\n7\n");
+        session_expect_done(s, "RESET spark.sql.sources.partitionOverwriteMode");
+        session_expect_done(s, session_format(s, "INSERT INTO t%zu REPLACE WHERE p = 0 VALUES (8, '-0.0'::DOUBLE)", i));
+        session_expect_done(s, session_format(s, "INSERT INTO t%zu REPLACE WHERE p = 0 VALUES (9, 0)", i));
+        session_expect_done(s, session_format(s, "INSERT INTO t%zu REPLACE WHERE p IN (-0.0, 1) VALUES (10, 0)", i));
+        session_expect_rows(s, session_format(s, "SELECT a FROM t%zu ORDER BY a", i), "6\n10\n");
+    }
+}
+
 #define HALF_GIVEN "DELTA_INVALID_IDEMPOTENT_WRITES_OPTIONS.MISSING_SESSION_CONFS"
 
 static void a_write_that_is_recorded_is_skipped(void **state)
@@ -506,6 +528,7 @@ int main(void)
         SESSION_TEST(evolution_adds_columns_at_every_level),
         SESSION_TEST(evolution_goes_with_what_is_replaced),
         SESSION_TEST(an_overwrite_can_bring_another_schema),
+        SESSION_TEST(zeroes_of_either_sign_are_one_partition),
         SESSION_TEST(a_write_that_is_recorded_is_skipped),
         SESSION_TEST(an_application_id_and_its_version_belong_together),
         SESSION_TEST(truncate_removes_every_row),

@@ -21,6 +21,17 @@ struct partitions {
     struct sl_buf key;
 };
 
+/* Texts are of one value when they are equal: of the two zeroes, which are equal, one stands for both. */
+static silt_value plain_value(const silt_value *value)
+{
+    silt_value plain = *value;
+    const bool floating = value->kind == SILT_TYPE_FLOAT || value->kind == SILT_TYPE_DOUBLE;
+    if (floating && !plain.is_null && plain.as.f64 == 0) {
+        plain.as.f64 = 0;
+    }
+    return plain;
+}
+
 /* The values one after the other, each with its length before it; null is told apart from every text. */
 static silt_status make_key(struct partitions *p, const struct sl_kv_list *values, struct sl_str path,
                             const struct sl_partition_tuple **tuple, silt_error *err)
@@ -30,13 +41,13 @@ static silt_status make_key(struct partitions *p, const struct sl_kv_list *value
     sl_buf_init(&text, p->txn->env);
     p->key.len = 0;
     for (size_t i = 0; i < p->view.n_partitions && status == SILT_OK; i++) {
-        const silt_value *value = &(*tuple)->values[i];
+        const silt_value value = plain_value(&(*tuple)->values[i]);
         text.len = 0;
-        if (value->is_null) {
+        if (value.is_null) {
             sl_buf_put_char(&p->key, '-');
             continue;
         }
-        status = sl_partition_value_format(&text, value, err);
+        status = sl_partition_value_format(&text, &value, err);
         sl_buf_printf(&p->key, "%zu:", text.len);
         sl_buf_put_str(&p->key, sl_buf_view(&text));
     }
