@@ -48,7 +48,7 @@ typedef struct silt_clean_log_options {
 typedef struct silt_clean_log_result {
     uint32_t size;
     const char *reason;     /* why nothing was done; static text, NULL otherwise */
-    int64_t oldest_version; /* of the checkpoint that everything now rests on; -1 if nothing had expired */
+    int64_t oldest_version; /* of the checkpoint that everything now rests on; -1 if nothing has expired */
     int64_t deleted;        /* files; with dry_run: that would be */
     int64_t failed;         /* that could not be deleted: the next clean-up tries again */
 } silt_clean_log_result;

@@ -71,8 +71,13 @@ static void tell_cleaned(struct sl_cli *cli, const struct sl_table_arg *arg, con
     put_name(cli, arg);
     if (result->reason != NULL) {
         sl_buf_printf(out, "nothing was deleted: %s\n", result->reason);
-    } else if (result->deleted == 0 && result->failed == 0) {
+    } else if (result->deleted == 0 && result->failed == 0 && result->oldest_version < 0) {
         sl_buf_put_c(out, "nothing of the log has expired\n");
+    } else if (result->deleted == 0 && result->failed == 0) {
+        sl_buf_printf(out,
+                      "nothing was deleted: no file is from before the checkpoint of version %" PRId64
+                      ", the newest that is old enough to stand for what has expired\n",
+                      result->oldest_version);
     } else {
         sl_buf_printf(out, "%" PRId64 " %s of the log %s; the oldest version that stays is %" PRId64 "\n",
                       result->deleted, result->deleted == 1 ? "file" : "files",

@@ -75,6 +75,20 @@ class Maintain(cli_support.CliTest):
         self.assertEqual(self.sql(f"SELECT count(*) FROM {self.table} VERSION AS OF 3", "-o", "csv"), "count_star()\n3\n")
         self.assertEqual(self.silt("fsck", self.table, "-o", "jsonl").code, 0)
         self.assert_prints("", "clean-log", self.table, "-o", "jsonl")
+        self.assert_prints(
+            f"{self.table}: nothing was deleted: no file is from before the checkpoint of version 2, the newest that is old enough to "
+            "stand for what has expired\n",
+            "clean-log", self.table, "-o", "table",
+        )
+
+    def test_a_checkpoint_whose_time_hangs_on_older_commits_is_named_as_the_reason(self):
+        self.checkpoint(2)
+        for version, days in enumerate((90, 100, 100, 100, 90)):
+            self.age(days, version)
+        done = self.silt("clean-log", self.table, "-o", "table")
+        self.assertEqual((done.code, done.err), (0, ""))
+        self.assertIn("nothing was deleted: file times do not ascend", done.out)
+        self.assertEqual(len(self.log("*.json")), 5)
 
     def test_commits_write_the_checkpoints_that_are_due_and_clean_up_after_them(self):
         table = self.table[:20] + "_due"

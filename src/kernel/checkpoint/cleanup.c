@@ -271,6 +271,9 @@ static const char *verdict_text(enum sl_cleanup_verdict verdict)
 {
     switch (verdict) {
     case SL_CLEANUP_NO_CHECKPOINT: return "no checkpoint at or before the newest expired commit could stand for it";
+    case SL_CLEANUP_NOT_ALONE:
+        return "file times do not ascend: without the commits before them, those of the checkpoints that are old enough "
+               "would change their times";
     case SL_CLEANUP_PROTECTED:
         return "not all versions before delta.requireCheckpointProtectionBeforeVersion have expired";
     case SL_CLEANUP_NOTHING:

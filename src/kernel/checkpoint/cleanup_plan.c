@@ -46,11 +46,24 @@ static bool stands_alone(const struct sl_cleanup_facts *facts, int64_t version)
     return false;
 }
 
-static struct sl_found_checkpoint choose_checkpoint(const struct sl_cleanup_facts *facts)
+static bool has_commit(const struct sl_cleanup_facts *facts, int64_t version)
 {
+    for (size_t i = 0; i < facts->n_files; i++) {
+        if (facts->files[i].kind == SL_LOG_COMMIT && facts->files[i].version == version) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* *passed_over: there is a newer one, which does not stand alone. */
+static struct sl_found_checkpoint choose_checkpoint(const struct sl_cleanup_facts *facts, bool *passed_over)
+{
+    *passed_over = false;
     int64_t at_most = facts->cutoff_version;
     struct sl_found_checkpoint found = sl_checkpoint_find(facts->files, facts->n_files, at_most, &facts->bad);
     while (found.version >= 0 && !stands_alone(facts, found.version)) {
+        *passed_over = *passed_over || has_commit(facts, found.version);
         at_most = found.version - 1;
         found = sl_checkpoint_find(facts->files, facts->n_files, at_most, &facts->bad);
     }
@@ -106,10 +119,11 @@ silt_status sl_cleanup_plan_make(const struct sl_cleanup_facts *facts, struct sl
     if (facts->cutoff_version < 0) {
         return SILT_OK;
     }
-    out->checkpoint = choose_checkpoint(facts);
+    bool passed_over = false;
+    out->checkpoint = choose_checkpoint(facts, &passed_over);
     out->checkpoint_version = out->checkpoint.version;
     if (out->checkpoint_version < 0) {
-        out->verdict = SL_CLEANUP_NO_CHECKPOINT;
+        out->verdict = passed_over ? SL_CLEANUP_NOT_ALONE : SL_CLEANUP_NO_CHECKPOINT;
         return SILT_OK;
     }
     struct sl_log_file *files = sl_arena_alloc_array(arena, facts->n_files, sizeof(*files));
@@ -122,6 +136,10 @@ silt_status sl_cleanup_plan_make(const struct sl_cleanup_facts *facts, struct sl
         out->n_files = 0;
         return SILT_OK;
     }
-    out->verdict = out->n_files > 0 ? SL_CLEANUP_FILES : SL_CLEANUP_NOTHING;
+    if (out->n_files > 0) {
+        out->verdict = SL_CLEANUP_FILES;
+    } else {
+        out->verdict = passed_over ? SL_CLEANUP_NOT_ALONE : SL_CLEANUP_NOTHING;
+    }
     return SILT_OK;
 }

@@ -19,8 +19,9 @@ struct sl_cleanup_facts {
 };
 
 enum sl_cleanup_verdict {
-    SL_CLEANUP_NOTHING,       /* nothing has expired that could go */
+    SL_CLEANUP_NOTHING,       /* nothing has expired, or nothing is before the checkpoint that stands for it */
     SL_CLEANUP_NO_CHECKPOINT, /* expired commits are needed: no checkpoint at or before the cutoff stands for them */
+    SL_CLEANUP_NOT_ALONE,     /* one is there, but the time of its commit hangs on the commits before it */
     SL_CLEANUP_PROTECTED,     /* checkpointProtection: not all of what it protects has expired */
     SL_CLEANUP_FILES
 };

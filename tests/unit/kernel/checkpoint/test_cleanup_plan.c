@@ -167,7 +167,7 @@ static void times_that_rest_on_older_commits_hold_them(void **state)
     }
     l->facts.cutoff_version = 12;
     assert_string_equal(plan(l), "");
-    assert_int_equal(l->plan.verdict, SL_CLEANUP_NO_CHECKPOINT);
+    assert_int_equal(l->plan.verdict, SL_CLEANUP_NOT_ALONE);
     l->facts.first_timed_version = 8; /* times of their own do not */
     assert_string_equal(plan(l), "0.json 1.json 2.json 3.json 4.json 5.json 6.json 7.json 8.json 9.json "
                                  "5.checkpoint.parquet");
