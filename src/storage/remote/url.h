@@ -1,0 +1,37 @@
+/*
+ * The texts of locations and URLs: a table's location in its parts, percent-encoding, where a URL leads. Pure; any thread.
+ */
+#ifndef SL_REMOTE_URL_H
+#define SL_REMOTE_URL_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+
+/* "scheme://authority/path"; the path without its first slash, possibly empty. Borrowed. */
+struct sl_location {
+    struct sl_str scheme;
+    struct sl_str authority;
+    struct sl_str path;
+};
+
+/* False when it has no "://" or a NUL inside. The authority may be empty. */
+bool sl_location_split(struct sl_str location, struct sl_location *out);
+
+/* Appends text with every byte but the unreserved ones of RFC 3986 and those of `keep` as %XX. */
+void sl_url_encode(struct sl_buf *out, struct sl_str text, const char *keep);
+
+/* "http://host:port" or "https://host" of an absolute URL, without user, path and query; absent view for any other text. Borrowed. */
+struct sl_str sl_url_origin(struct sl_str url);
+/* Whether bytes sent there are safe from others: TLS, or a loop-back address. */
+bool sl_url_is_private(struct sl_str url);
+/* Whether a URL can be handed to an HTTP client: an origin, and printable ASCII without spaces. */
+bool sl_url_is_usable(struct sl_str url);
+
+/*
+ * Appends what a server said, as one line of printable ASCII, at most `max` bytes: for messages. Bytes of other kinds become '?'.
+ */
+void sl_url_put_foreign(struct sl_buf *out, struct sl_str text, size_t max);
+
+#endif
