@@ -35,6 +35,61 @@ int64_t sl_segment_earliest(const struct sl_log_file *files, size_t n)
     return sl_checkpoint_oldest(files, n);
 }
 
+/* ---- what a clean-up leaves ---- */
+
+/* The oldest commit, if those from it to the newest are without a gap; -1 if not, or if there is none. */
+static int64_t first_of_whole_run(const struct sl_segment_request *request)
+{
+    int64_t first = -1;
+    int64_t last = -1;
+    for (size_t i = 0; i < request->n_files; i++) {
+        const struct sl_log_file *file = &request->files[i];
+        if (file->kind != SL_LOG_COMMIT || file->version == last) {
+            continue;
+        }
+        if (first >= 0 && file->version != last + 1) {
+            return -1;
+        }
+        first = first < 0 ? file->version : first;
+        last = file->version;
+    }
+    return first;
+}
+
+/*
+ * A clean-up deletes commits, the oldest first, and then checkpoints. One that was interrupted leaves older checkpoints before a gap, and
+ * commits behind it that nothing stands under. Then this is the first version from which on all can be rebuilt; -1 if the listing is no
+ * such one.
+ */
+static int64_t first_after_clean_up(const struct sl_segment_request *request)
+{
+    const int64_t first = request->complete && request->bad.n == 0 ? first_of_whole_run(request) : -1;
+    if (first <= 0) {
+        return -1;
+    }
+    const int64_t oldest = sl_checkpoint_oldest(request->files, request->n_files);
+    int64_t solid = -1;
+    int64_t at_most = INT64_MAX;
+    while (at_most >= first - 1) {
+        const int64_t version = sl_checkpoint_find(request->files, request->n_files, at_most, NULL).version;
+        if (version < first - 1) {
+            break;
+        }
+        solid = version;
+        at_most = version - 1;
+    }
+    return oldest >= 0 && oldest < solid ? solid : -1;
+}
+
+static silt_status fail_unavailable(int64_t version, int64_t earliest, int64_t latest, silt_error *err)
+{
+    const silt_status status = sl_fail(err, SILT_ENOTFOUND, "DELTA_VERSION_NOT_FOUND",
+                                       "version %" PRId64 " is not available: expected one of %" PRId64 " to %" PRId64,
+                                       version, earliest, latest);
+    sl_error_version(err, version);
+    return status;
+}
+
 /* ---- what is missing ---- */
 
 struct gap {
@@ -174,12 +229,8 @@ static silt_status check_target(const struct sl_segment_request *request, int64_
     const bool too_new = request->version != SL_VERSION_LATEST && request->version > latest;
     const bool too_old = request->complete && earliest >= 0 && request->version < earliest;
     if (too_new || too_old) {
-        const silt_status status = sl_fail(err, SILT_ENOTFOUND, "DELTA_VERSION_NOT_FOUND",
-                                           "version %" PRId64 " is not available: expected one of %" PRId64
-                                           " to %" PRId64,
-                                           request->version, earliest >= 0 ? earliest : 0, latest);
-        sl_error_version(err, request->version);
-        return status;
+        const int64_t solid = first_after_clean_up(request);
+        return fail_unavailable(request->version, solid >= 0 ? solid : earliest >= 0 ? earliest : 0, latest, err);
     }
     return SILT_OK;
 }
@@ -215,6 +266,10 @@ static silt_status take_commits(const struct sl_segment_request *request, int64_
     out->n_commits = collect_commits(request, out->checkpoint_version, target, commits, &gap);
     out->commits = commits;
     if (gap.n_missing > 0) {
+        const int64_t solid = first_after_clean_up(request);
+        if (target < solid) {
+            return fail_unavailable(target, solid, sl_segment_latest(request->files, request->n_files), err);
+        }
         return fail_gap(&gap, out->checkpoint_version, target, err);
     }
     if (any_compacted(request)) {

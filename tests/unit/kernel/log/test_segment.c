@@ -184,6 +184,39 @@ static void version_checksums_are_those_of_the_segment(void **state)
     assert_int_equal(f->segment.crcs[1].version, 2);
 }
 
+static void expect_gone(struct fixture *f, const char *listing, int64_t version, const char *available)
+{
+    assert_int_equal(choose(f, listing, version), SILT_ENOTFOUND);
+    assert_string_equal(f->err.code_name, "DELTA_VERSION_NOT_FOUND");
+    assert_non_null(strstr(f->err.message, available));
+}
+
+/* Checkpoints go last, and the commits between them and the kept one are gone by then. */
+static void what_an_interrupted_clean_up_left_half_is_not_available(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const left = "c4 8 9 c10 10 11 12";
+    for (int64_t version = 5; version < 10; version++) {
+        expect_gone(f, left, version, "expected one of 10 to 12");
+    }
+    expect_gone(f, left, 1, "expected one of 10 to 12");
+    expect_gone(f, left, 13, "expected one of 10 to 12");
+    expect(f, left, 4, 4, 1, 0);
+    expect(f, left, 10, 10, 1, 0);
+    expect(f, left, SL_VERSION_LATEST, 10, 1, 2);
+    expect_gone(f, "c2 c4 9 10 c10", 7, "expected one of 10 to 10");
+    expect_gone(f, "c2 c7 8", 4, "expected one of 7 to 8");
+}
+
+static void a_hole_is_no_clean_up(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(choose(f, "c4 8 10 c10 11", 9), SILT_ECORRUPT);  /* a commit between others */
+    assert_int_equal(choose(f, "c4 5 7 8 c10 10", 7), SILT_ECORRUPT); /* an older one is there */
+    assert_int_equal(choose(f, "c4 8 9", 8), SILT_ECORRUPT);          /* no checkpoint stands for what came */
+    assert_int_equal(choose_without(f, "c4 c6 8 9 c10 10", 9, "c6"), SILT_ECORRUPT);
+}
+
 static void gaps_are_listed(void **state)
 {
     struct fixture *f = *state;
@@ -245,6 +278,8 @@ int main(void)
         TEST(a_small_top_file_in_json_is_read_first),
         TEST(compacted_files_stand_for_commits_that_are_all_there),
         TEST(version_checksums_are_those_of_the_segment),
+        TEST(what_an_interrupted_clean_up_left_half_is_not_available),
+        TEST(a_hole_is_no_clean_up),
         TEST(gaps_are_listed),
         TEST(unavailable_versions_are_told_with_what_there_is),
         TEST(v2_checkpoints_are_used),
