@@ -110,6 +110,8 @@ class Maintain(cli_support.CliTest):
         self.assertEqual(self.log("*.json"), [f"{version:020}.json" for version in range(3, 8)])
         self.assertEqual(self.sql(f"SELECT sum(id) AS s FROM {table}", "-o", "csv"), "s\n28\n")
         self.assert_prints("", "fsck", table, "-o", "jsonl")
+        beyond = self.silt("sql", f"SELECT * FROM {table} VERSION AS OF 99")
+        self.assertTrue(beyond.err.startswith("error: [DELTA_VERSION_NOT_FOUND]"), beyond.err)
 
     def test_commits_are_compacted_and_read_as_before(self):
         done = self.silt("compact-log", self.table, "--from", "1", "--to", "3", "-o", "json")

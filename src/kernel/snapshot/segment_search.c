@@ -66,7 +66,8 @@ static silt_status choose_from(struct sl_segment_search *search, const struct sl
         *chosen = judged == SILT_OK && out->n_checkpoint > 0;
         if (judged == SILT_ENOMEM) {
             status = sl_fail_nomem(err);
-        } else if (!*chosen) {
+        } else if (!*chosen && judged != SILT_ENOTFOUND) {
+            /* A version beyond the newest is nowhere, which is no fault of the hint. */
             sl_log(search->env, SILT_LOG_WARN,
                    "%s: _last_checkpoint names version %" PRId64 " and is ignored, the whole log is listed instead%s%s",
                    silt_table_uri(search->table), hint->version, judged != SILT_OK ? ": " : "", found.message);

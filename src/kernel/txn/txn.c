@@ -129,17 +129,17 @@ silt_status sl_txn_text(silt_txn *txn, const char *text, struct sl_str *out, sil
 
 int64_t silt_txn_read_version(const silt_txn *txn)
 {
-    return txn->read_version;
+    return txn != NULL ? txn->read_version : -1;
 }
 
 const silt_schema *silt_txn_schema(const silt_txn *txn)
 {
-    return txn->schema;
+    return txn != NULL ? txn->schema : NULL;
 }
 
 const silt_schema *silt_txn_physical_schema(const silt_txn *txn)
 {
-    return txn->physical;
+    return txn != NULL ? txn->physical : NULL;
 }
 
 const char *sl_txn_table_uri(const silt_txn *txn)

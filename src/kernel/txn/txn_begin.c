@@ -45,10 +45,10 @@ static silt_status choose_way(silt_txn *txn, silt_error *err)
 silt_status silt_txn_begin_at(silt_table *table, silt_snapshot *snapshot, const char *operation, silt_txn **out,
                               silt_error *err)
 {
-    *out = NULL;
-    if (snapshot == NULL) {
-        return sl_fail(err, SILT_EINVALID, NULL, "a transaction begins at a snapshot; none was given");
+    if (snapshot == NULL || out == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a transaction begins at a snapshot, and needs a place to go");
     }
+    *out = NULL;
     silt_txn *txn = NULL;
     SL_TRY(sl_txn_new(table, operation, &txn, err));
     silt_status status = SILT_OK;
@@ -86,10 +86,10 @@ out:
 silt_status silt_txn_begin(silt_table *table, const silt_call *call, const char *operation, silt_txn **out,
                            silt_error *err)
 {
-    *out = NULL;
-    if (table == NULL) {
-        return sl_fail(err, SILT_EINVALID, NULL, "a transaction needs a table");
+    if (table == NULL || out == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a transaction needs a table, and a place to go");
     }
+    *out = NULL;
     silt_snapshot *snapshot = NULL;
     SL_TRY(silt_table_latest_snapshot(table, call, &snapshot, err));
     silt_status status = sl_snapshot_settle(&snapshot, call, err);

@@ -252,6 +252,27 @@ static void finish_committed(struct run *run, const silt_call *call)
     sl_after_commit(&committed, call);
 }
 
+/*
+ * Of a transaction that has not ended. One that has keeps how it ended: were a commit whose outcome is unknown to count as failed, the
+ * files that it may have made part of the table would be removed.
+ */
+static silt_status commit_open(struct run *run, const silt_call *call, silt_error *err)
+{
+    silt_txn *txn = run->txn;
+    silt_status status = SILT_OK;
+    if (sl_txn_is_recorded(txn)) {
+        run->end.outcome = SILT_COMMIT_SKIPPED;
+        run->end.version = txn->read_version;
+    } else {
+        status = run_job(run, call, err);
+    }
+    if (status == SILT_OK && run->end.outcome == SILT_COMMIT_COMMITTED) {
+        finish_committed(run, call);
+    }
+    txn->state = run->end.outcome == SILT_COMMIT_UNKNOWN ? SL_TXN_UNKNOWN : SL_TXN_ENDED;
+    return status;
+}
+
 silt_status silt_txn_commit(silt_txn *txn, const silt_call *call, silt_commit_result *result, silt_error *err)
 {
     if (txn == NULL) {
@@ -261,16 +282,9 @@ silt_status silt_txn_commit(silt_txn *txn, const silt_call *call, silt_commit_re
     run.render.in_commit_timestamp_ms = SL_NO_I64;
     sl_buf_init(&run.bytes, txn->env);
     silt_status status = sl_txn_check_open(txn, err);
-    if (status == SILT_OK && sl_txn_is_recorded(txn)) {
-        run.end.outcome = SILT_COMMIT_SKIPPED;
-        run.end.version = txn->read_version;
-    } else if (status == SILT_OK) {
-        status = run_job(&run, call, err);
+    if (status == SILT_OK) {
+        status = commit_open(&run, call, err);
     }
-    if (status == SILT_OK && run.end.outcome == SILT_COMMIT_COMMITTED) {
-        finish_committed(&run, call);
-    }
-    txn->state = run.end.outcome == SILT_COMMIT_UNKNOWN ? SL_TXN_UNKNOWN : SL_TXN_ENDED;
     if (result != NULL) {
         fill_result(&run, result);
     }

@@ -178,9 +178,13 @@ silt_status sl_txn_take_metadata(silt_txn *txn, const silt_create_options *optio
     return take_partitioning(txn, options, err);
 }
 
-silt_status sl_create_options_check(const silt_create_options *options, silt_error *err)
+silt_status sl_create_options_check(const silt_create_options *options, silt_txn **out, silt_error *err)
 {
-    if (options == NULL || options->schema == NULL) {
+    if (out == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a transaction needs a place to go");
+    }
+    *out = NULL;
+    if (options == NULL || options->size < sizeof(*options) || options->schema == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "a new table needs a schema");
     }
     if ((options->n_partition_columns > 0 && options->partition_columns == NULL) ||
@@ -194,8 +198,7 @@ silt_status sl_create_options_check(const silt_create_options *options, silt_err
 silt_status silt_txn_begin_create(silt_table *table, const silt_call *call, const silt_create_options *options,
                                   const char *operation, silt_txn **out, silt_error *err)
 {
-    *out = NULL;
-    SL_TRY(sl_create_options_check(options, err));
+    SL_TRY(sl_create_options_check(options, out, err));
     silt_txn *txn = NULL;
     SL_TRY(sl_txn_new(table, operation, &txn, err));
     txn->exclusive = true;

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "base/alloc.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/uri.h"
@@ -15,27 +16,6 @@
 #include "kernel/snapshot/state.h"
 #include "kernel/txn/txn_write.h"
 #include "schema/value.h"
-
-/* A file of another folder, in the form of a URI. */
-static silt_status outside_path(silt_txn *txn, const char *path, struct sl_str *out, silt_error *err)
-{
-    const struct sl_str text = sl_str_from(path);
-    struct sl_str normal = {NULL, 0};
-    if (!sl_utf8_valid(text) || (text.ptr[0] != '/' && sl_uri_scheme(text).ptr == NULL)) {
-        return sl_fail(err, SILT_EINVALID, NULL, "path %s outside of the table must be absolute, in UTF-8", path);
-    }
-    SL_TRY(sl_uri_normalize(&txn->arena, text, &normal, err));
-    struct sl_buf uri;
-    sl_buf_init(&uri, txn->env);
-    sl_uri_print(&uri, normal);
-    silt_status status = sl_buf_status(&uri, err);
-    if (status == SILT_OK) {
-        *out = sl_arena_copy(&txn->arena, sl_buf_view(&uri));
-        status = out->ptr != NULL ? SILT_OK : sl_fail_nomem(err);
-    }
-    sl_buf_release(&uri);
-    return status;
-}
 
 silt_status sl_txn_log_path(silt_txn *txn, const char *path, struct sl_str *out, silt_error *err)
 {
@@ -69,6 +49,31 @@ silt_status sl_txn_log_path(silt_txn *txn, const char *path, struct sl_str *out,
         status = out->ptr != NULL ? SILT_OK : sl_fail_nomem(err);
     }
     sl_buf_release(&encoded);
+    return status;
+}
+
+/* A path that may lead anywhere. One within the table has one spelling only, or a file could be in it twice. */
+static silt_status outside_path(silt_txn *txn, const char *path, struct sl_str *out, silt_error *err)
+{
+    const struct sl_str text = sl_str_from(path);
+    struct sl_str normal = {NULL, 0};
+    if (!sl_utf8_valid(text) || text.len == 0 || (text.ptr[0] != '/' && sl_uri_scheme(text).ptr == NULL)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "path %s outside of the table must be absolute, in UTF-8", path);
+    }
+    SL_TRY(sl_uri_normalize(&txn->arena, text, &normal, err));
+    if (sl_str_starts_with(normal, txn->root) && normal.len > txn->root.len && normal.ptr[txn->root.len] == '/') {
+        const char *within = sl_arena_strdup(&txn->arena, sl_str_sub(normal, txn->root.len + 1, normal.len));
+        return within != NULL ? sl_txn_log_path(txn, within, out, err) : sl_fail_nomem(err);
+    }
+    struct sl_buf uri;
+    sl_buf_init(&uri, txn->env);
+    sl_uri_print(&uri, normal);
+    silt_status status = sl_buf_status(&uri, err);
+    if (status == SILT_OK) {
+        *out = sl_arena_copy(&txn->arena, sl_buf_view(&uri));
+        status = out->ptr != NULL ? SILT_OK : sl_fail_nomem(err);
+    }
+    sl_buf_release(&uri);
     return status;
 }
 
@@ -160,7 +165,11 @@ static silt_status check_counted(const silt_txn *txn, const struct sl_add *add, 
 
 silt_status sl_txn_push_add(silt_txn *txn, const struct sl_add *add, int64_t rows, silt_error *err)
 {
+    int64_t bytes = 0;
     SL_TRY(check_counted(txn, add, rows, err));
+    if (!sl_add_i64(txn->bytes_added, add->size, &bytes)) {
+        return sl_fail(err, SILT_ELIMIT, NULL, "the sizes of the files that are added come to more than 64 bits hold");
+    }
     SL_TRY(claim_path(txn, add->path, err));
     int64_t *count = sl_vec_push(&txn->add_rows);
     struct sl_action *slot = count != NULL ? sl_vec_push(&txn->adds) : NULL;
@@ -171,8 +180,10 @@ silt_status sl_txn_push_add(silt_txn *txn, const struct sl_add *add, int64_t row
     *count = rows >= 0 ? rows : SL_NO_I64;
     slot->kind = SL_ACTION_ADD;
     slot->u.add = *add;
-    txn->rows_added = rows < 0 || txn->rows_added < 0 ? -1 : txn->rows_added + rows;
-    txn->bytes_added += add->size;
+    if (rows < 0 || txn->rows_added < 0 || !sl_add_i64(txn->rows_added, rows, &txn->rows_added)) {
+        txn->rows_added = -1;
+    }
+    txn->bytes_added = bytes;
     return SILT_OK;
 }
 
@@ -231,8 +242,9 @@ static bool is_outside(const silt_add_file *file)
 silt_status silt_txn_add_file(silt_txn *txn, const silt_add_file *file, silt_error *err)
 {
     SL_TRY(sl_txn_check_open(txn, err));
-    if (file == NULL || file->path == NULL) {
-        return sl_fail(err, SILT_EINVALID, NULL, "a file that is added needs a path");
+    if (file == NULL || !reaches(file, offsetof(silt_add_file, checks_held) + sizeof(file->checks_held)) ||
+        file->path == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a file that is added needs a path, and its members a size");
     }
     if (file->size_bytes < 0 || file->modified_ms < 0) {
         return sl_fail(err, SILT_EINVALID, NULL, "size and modification time of %s must not be negative", file->path);
@@ -300,7 +312,9 @@ static silt_status push_remove(silt_txn *txn, const struct sl_add *add, bool dat
     }
     slot->kind = SL_ACTION_REMOVE;
     sl_remove_from_add(add, sl_now_ms(txn->env), data_change, &slot->u.remove);
-    txn->bytes_removed += add->size;
+    if (!sl_add_i64(txn->bytes_removed, add->size, &txn->bytes_removed)) {
+        txn->bytes_removed = INT64_MAX; /* a number for history, no more */
+    }
     return SILT_OK;
 }
 

@@ -151,7 +151,7 @@ silt_status sl_txn_push_add(silt_txn *txn, const struct sl_add *add, int64_t row
 
 /* Metadata, schemas and protocol of a new table, or of one that takes another's place, into an empty transaction. */
 silt_status sl_txn_take_metadata(silt_txn *txn, const silt_create_options *options, silt_error *err);
-silt_status sl_create_options_check(const silt_create_options *options, silt_error *err);
+silt_status sl_create_options_check(const silt_create_options *options, silt_txn **out, silt_error *err);
 
 /* Removes a file that is live in the snapshot; the add is copied. */
 silt_status sl_txn_remove_add(silt_txn *txn, const struct sl_add *add, bool data_change, silt_error *err);

@@ -94,6 +94,11 @@ static silt_status change_property(silt_txn *txn, struct sl_kv pair, silt_error 
         return sl_fail(err, SILT_ENOTFOUND, "DELTA_UNSET_NON_EXISTENT_PROPERTY", "table property %.*s is not set",
                        SL_FMT(pair.key));
     }
+    if (shapes_schema(pair.key) && txn->adds.len > 0) {
+        return sl_fail(err, SILT_EINVALID, NULL,
+                       "%.*s must be set before files are added to the transaction: it may give columns other names",
+                       SL_FMT(pair.key));
+    }
     if (shapes_schema(pair.key)) {
         SL_TRY(sl_txn_take_schema(txn, txn->schema, &after, err));
     } else {

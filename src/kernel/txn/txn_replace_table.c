@@ -183,8 +183,7 @@ static silt_status replace_in(silt_txn *txn, const silt_call *call, const silt_c
 silt_status silt_txn_begin_replace(silt_table *table, const silt_call *call, const silt_create_options *options,
                                    const char *operation, silt_txn **out, silt_error *err)
 {
-    *out = NULL;
-    SL_TRY(sl_create_options_check(options, err));
+    SL_TRY(sl_create_options_check(options, out, err));
     silt_txn *txn = NULL;
     SL_TRY(silt_txn_begin(table, call, operation, &txn, err));
     return replace_in(txn, call, options, out, err);
@@ -193,8 +192,7 @@ silt_status silt_txn_begin_replace(silt_table *table, const silt_call *call, con
 silt_status sl_txn_begin_replace_at(silt_table *table, silt_snapshot *snapshot, const silt_call *call,
                                     const struct sl_txn_replace_table *request, silt_txn **out, silt_error *err)
 {
-    *out = NULL;
-    SL_TRY(sl_create_options_check(request->options, err));
+    SL_TRY(sl_create_options_check(request->options, out, err));
     silt_txn *txn = NULL;
     SL_TRY(silt_txn_begin_at(table, snapshot, request->operation, &txn, err));
     return replace_in(txn, call, request->options, out, err);
