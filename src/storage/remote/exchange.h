@@ -24,11 +24,17 @@ struct sl_exchange;
 struct sl_exchange_class {
     /*
      * Fills `request` (method, url, headers, body) for the attempt; what it points to lives until the next prepare or the release of the
-     * exchange. renew: the credentials of the last attempt were refused. A failure completes the exchange with it.
+     * exchange. renew: the credentials of the last attempt were refused. A failure completes the exchange with it. Where there is a sink,
+     * the body comes anew from its beginning. It may ask servers, with an exchange of its own.
      */
     silt_status (*prepare)(struct sl_exchange *exchange, const silt_call *call, bool renew, silt_error *err);
     /* Says what to make of an attempt. NULL: sl_exchange_judge. */
     enum sl_verdict (*judge)(struct sl_exchange *exchange);
+    /*
+     * True when the answer of the last attempt says that the server did nothing of what was asked. Asked about answers that the judge
+     * wants to repeat, and by sl_exchange_is_unclear. NULL: sl_exchange_refused.
+     */
+    bool (*refused)(const struct sl_exchange *exchange);
 };
 
 struct sl_exchange {
@@ -39,7 +45,7 @@ struct sl_exchange {
     uint32_t attempts;              /* made */
     /*
      * Some attempt before the last one may have had its effect without an answer that says so. A conditional create that is then answered
-     * "exists" is ambiguous.
+     * "exists" is ambiguous. With a failure of the last attempt, sl_exchange_is_unclear tells of it as well.
      */
     bool unclear;
     silt_status
@@ -51,16 +57,29 @@ struct sl_exchange_limits {
     uint32_t max_attempts; /* 0: 10 */
     int64_t base_delay_us; /* 0: 100 ms; doubles each time, full jitter */
     int64_t max_delay_us;  /* 0: 20 s; also of a Retry-After */
-    int64_t max_total_us;  /* 0: 3 min */
+    int64_t max_total_us;  /* 0: 3 min, from the first attempt to the last */
 };
 
-/* Runs all and returns when each is completed; as sl_http_perform. limits NULL: defaults. */
+/*
+ * Runs all and returns when each is completed; as sl_http_perform. limits NULL: defaults. An exchange must be zeroed but for `class`,
+ * `user` and what prepare does not fill. When attempts or time run out, what the last attempt gave is what counts: an answer, or a
+ * failure with a hint that says how often it was tried.
+ */
 silt_status sl_exchange_run(struct sl_http *http, const silt_env *env, const struct sl_exchange_limits *limits,
                             const silt_call *call, struct sl_exchange *exchanges, size_t n,
                             void (*on_done)(void *ctx, struct sl_exchange *exchange), void *ctx, silt_error *err);
 
 /* The usual verdict: RETRY without an answer and on 408, 429, 500, 502, 503, 504; RENEW on 401; else DONE. */
 enum sl_verdict sl_exchange_judge(struct sl_exchange *exchange);
+
+/* Whether an answer says that nothing was done: 3xx, 4xx but for 408. 2xx and 5xx do not, whatever their text is. */
+bool sl_exchange_refused(const struct sl_exchange *exchange);
+
+/*
+ * Of a completed exchange that did not succeed: true unless it is certain that none of its attempts had its effect. A conditional create
+ * is a failure only when this is false, else ambiguous.
+ */
+bool sl_exchange_is_unclear(const struct sl_exchange *exchange);
 
 /* Frees the answer. What `user` owns is the store's to free. */
 void sl_exchange_release(struct sl_exchange *exchange);

@@ -5,6 +5,14 @@
  * and no redirect is followed (exchange.h repeats, the stores follow what their protocol knows). Any thread; a perform
  * borrows an idle multi handle of the pool, with its connections, and gives it back.
  *
+ * Nothing is repeated holds where libcurl would repeat of its own accord, too: when a connection that was kept open breaks before a
+ * byte of the answer came, the request may have been obeyed. Only GET and HEAD are then sent again; any other request fails, not
+ * `unsent`.
+ *
+ * An answer is whole or is none. Its body must be as long as its Content-Length says; two lengths that differ, and a good answer to GET
+ * that has neither a length nor chunks nor HTTP/2's frames, so that nobody could tell whether it was cut, are SILT_EIO. Nothing is
+ * decompressed.
+ *
  * TLS is verified with the system's trust store, or with ca_file. Proxies come from the environment (https_proxy, no_proxy,
  * …). "Expect: 100-continue" is never sent. HTTP/2 where the server offers it. Only http and https.
  */
@@ -44,11 +52,11 @@ enum sl_http_auth {
 
 struct sl_http_request {
     /* Filled by the caller, borrowed until the request is completed. */
-    const char *method; /* "GET", "HEAD", "PUT", "POST", "DELETE" */
+    const char *method; /* "GET", "HEAD", "DELETE": without a body; "PUT", "POST", "PATCH", …: with one */
     const char *url;    /* absolute, percent-encoded; its path is sent as it is ("/./" is not folded) */
     const struct sl_http_header *headers;
     size_t n_headers;
-    const void *body; /* of PUT and POST, sent with its Content-Length, which is 0 for an empty one */
+    const void *body; /* of PUT, POST and the like, sent with its Content-Length, which is 0 for an empty one */
     size_t body_len;
     size_t max_answer; /* longest body taken of an answer in bytes, more is SILT_ELIMIT; 0: 64 MiB */
     /*
@@ -62,11 +70,13 @@ struct sl_http_request {
     /* Filled when the request is completed. */
     silt_status
         status;  /* SILT_OK: a whole answer came, whatever its code; SILT_EIO and others: none did, or not all of it */
-    bool unsent; /* of a failure: the server has certainly not got the whole request (no connection, no TLS) */
-    int code;    /* of the answer; 0: none */
+    bool unsent; /* of a failure: the server has certainly got nothing of the request (no connection, no TLS) */
+    int code;    /* of the answer; 0 with any failure */
     struct sl_buf headers_raw; /* of the answer: "name: value\r\n" lines of the last header block */
-    struct sl_buf answer;      /* the body, see sink */
+    struct sl_buf answer;      /* the body, see sink; empty with any failure */
     silt_error error;          /* of a failure; says which host, never a query string */
+
+    struct sl_http_request *next; /* the pool's, while the request is performed */
 };
 
 /*
@@ -92,5 +102,6 @@ void sl_http_request_release(struct sl_http_request *request);
 struct sl_str sl_http_header(const struct sl_http_request *request, const char *name);
 /* A header's whole value as a number: false if it is absent or anything else. */
 bool sl_http_header_i64(const struct sl_http_request *request, const char *name, int64_t *out);
+/* More of what headers hold is in http_fields.h. */
 
 #endif

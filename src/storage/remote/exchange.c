@@ -1,0 +1,329 @@
+/*
+ * Exchanges over attempts. All that run at once share one session; one that waits for its next attempt is in a list and holds nobody up.
+ * No more are prepared than can be sent, so that signatures are fresh.
+ *
+ * One thread a run.
+ */
+#include "storage/remote/exchange.h"
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "storage/remote/http_fields.h"
+#include "storage/remote/http_int.h"
+
+#define DEFAULT_MAX_ATTEMPTS 10
+#define DEFAULT_BASE_DELAY_US INT64_C(100000)
+#define DEFAULT_MAX_DELAY_US INT64_C(20000000)
+#define DEFAULT_MAX_TOTAL_US INT64_C(180000000)
+
+/* An exchange on its way. */
+struct effort {
+    struct effort *next; /* in `waiting` */
+    int64_t started_us;
+    int64_t ceiling_us; /* of the next delay */
+    int64_t due_us;     /* of the next attempt, while it waits */
+    bool renew;         /* the next attempt needs fresh credentials */
+    bool renewed;       /* it was asked for once */
+    bool completed;
+};
+
+struct run {
+    const silt_env *env;
+    const silt_call *call;
+    struct sl_exchange_limits limits; /* no field is 0 */
+    struct sl_http_session session;
+    struct sl_exchange *exchanges;
+    struct effort *efforts; /* one for each */
+    size_t n;
+    size_t n_begun;
+    struct effort *waiting;
+    void (*on_done)(void *ctx, struct sl_exchange *exchange);
+    void *ctx;
+};
+
+/* ---- verdicts ---- */
+
+enum sl_verdict sl_exchange_judge(struct sl_exchange *exchange)
+{
+    if (exchange->request.status != SILT_OK) {
+        return exchange->request.status == SILT_EIO ? SL_VERDICT_RETRY : SL_VERDICT_DONE;
+    }
+    switch (exchange->request.code) {
+    case 401: return SL_VERDICT_RENEW;
+    case 408:
+    case 429:
+    case 500:
+    case 502:
+    case 503:
+    case 504: return SL_VERDICT_RETRY;
+    default: return SL_VERDICT_DONE;
+    }
+}
+
+bool sl_exchange_refused(const struct sl_exchange *exchange)
+{
+    const int code = exchange->request.code;
+    return code >= 300 && code < 500 && code != 408;
+}
+
+/* True when nothing rules out that the last attempt had its effect. */
+static bool may_have_happened(const struct sl_exchange *exchange)
+{
+    if (exchange->request.status != SILT_OK) {
+        return !exchange->request.unsent;
+    }
+    const bool refused = exchange->class->refused != NULL ? exchange->class->refused(exchange)
+                                                          : sl_exchange_refused(exchange);
+    return !refused;
+}
+
+bool sl_exchange_is_unclear(const struct sl_exchange *exchange)
+{
+    return exchange->unclear || may_have_happened(exchange);
+}
+
+/* ---- completion ---- */
+
+static struct effort *effort_of(const struct run *run, const struct sl_exchange *exchange)
+{
+    return &run->efforts[exchange - run->exchanges];
+}
+
+static struct sl_exchange *exchange_of(const struct run *run, const struct effort *effort)
+{
+    return &run->exchanges[effort - run->efforts];
+}
+
+/* With what its last attempt gave. */
+static void complete(struct run *run, struct sl_exchange *exchange)
+{
+    exchange->status = exchange->request.status;
+    exchange->error = exchange->request.error;
+    if (run->on_done != NULL) {
+        run->on_done(run->ctx, exchange);
+    }
+}
+
+/* With a failure before an attempt. */
+static void complete_failed(struct run *run, struct sl_exchange *exchange, silt_status status, const silt_error *err)
+{
+    sl_http_request_fail(&exchange->request, status, err);
+    complete(run, exchange);
+}
+
+/* ---- delays ---- */
+
+static int64_t jitter(const struct run *run, int64_t ceiling_us)
+{
+    uint64_t chance = UINT64_MAX;
+    if (run->env->random_bytes(run->env->ctx, &chance, sizeof(chance)) != SILT_OK) {
+        return ceiling_us; /* jitter is a courtesy */
+    }
+    return (int64_t)(chance % ((uint64_t)ceiling_us + 1));
+}
+
+/* A random part of what the back-off allows; at least what the server asks for, and then not all at once either. */
+static int64_t choose_delay(const struct run *run, const struct sl_exchange *exchange, int64_t ceiling_us)
+{
+    const struct sl_http_request *request = &exchange->request;
+    const int64_t delay_us = jitter(run, ceiling_us);
+    const struct sl_str text = sl_http_header(request, "retry-after");
+    int64_t asked_us = 0;
+    if (request->status != SILT_OK || text.ptr == NULL ||
+        !sl_http_retry_after_parse(text, sl_now_us(run->env), &asked_us)) {
+        return delay_us;
+    }
+    asked_us = asked_us < run->limits.max_delay_us ? asked_us : run->limits.max_delay_us;
+    const int64_t spread_us = delay_us < run->limits.base_delay_us ? delay_us : run->limits.base_delay_us;
+    return asked_us > 0 ? asked_us + spread_us : delay_us;
+}
+
+static void wait_until(struct run *run, struct effort *effort, int64_t due_us)
+{
+    effort->due_us = due_us;
+    effort->next = run->waiting;
+    run->waiting = effort;
+}
+
+/* Puts the exchange to wait for its next attempt; false when there is to be none. */
+static bool try_again(struct run *run, struct sl_exchange *exchange)
+{
+    struct effort *effort = effort_of(run, exchange);
+    const struct sl_exchange_limits *limits = &run->limits;
+    const int64_t due_us = sl_monotonic_us(run->env) + choose_delay(run, exchange, effort->ceiling_us);
+    const bool in_time = due_us - effort->started_us <= limits->max_total_us;
+    const bool before_deadline = run->call == NULL || run->call->deadline_us == 0 || due_us < run->call->deadline_us;
+    if (exchange->attempts >= limits->max_attempts || !in_time || !before_deadline) {
+        if (exchange->request.status != SILT_OK) {
+            sl_error_hint(&exchange->request.error, "gave up after attempt %u%s", (unsigned)exchange->attempts,
+                          !before_deadline ? " because of the deadline" : "");
+        }
+        return false;
+    }
+    effort->ceiling_us = effort->ceiling_us < limits->max_delay_us / 2 ? effort->ceiling_us * 2 : limits->max_delay_us;
+    wait_until(run, effort, due_us);
+    return true;
+}
+
+/* ---- attempts ---- */
+
+static void attempt_done(void *ctx, struct sl_http_request *request)
+{
+    struct run *run = ctx;
+    struct sl_exchange *exchange = (struct sl_exchange *)(void *)((char *)request -
+                                                                  offsetof(struct sl_exchange, request));
+    struct effort *effort = effort_of(run, exchange);
+    enum sl_verdict verdict = SL_VERDICT_DONE;
+    exchange->attempts++;
+    if (request->status == SILT_OK || request->status == SILT_EIO) { /* nothing else gets better by waiting */
+        verdict = exchange->class->judge != NULL ? exchange->class->judge(exchange) : sl_exchange_judge(exchange);
+    }
+    bool again = false;
+    if (verdict == SL_VERDICT_RENEW && !effort->renewed) {
+        effort->renew = true;
+        effort->renewed = true;
+        wait_until(run, effort, sl_monotonic_us(run->env));
+        again = true;
+    } else if (verdict == SL_VERDICT_RETRY) {
+        again = try_again(run, exchange);
+    }
+    if (!again) {
+        effort->completed = true;
+        complete(run, exchange);
+        return;
+    }
+    /* What is repeated leaves nothing behind but what it may have done. */
+    exchange->unclear = exchange->unclear || may_have_happened(exchange);
+    sl_http_request_release(request);
+    request->unsent = true;
+}
+
+static void begin_attempt(struct run *run, struct effort *effort)
+{
+    struct sl_exchange *exchange = exchange_of(run, effort);
+    silt_error error = SILT_ERROR_INIT;
+    const silt_status status = exchange->class->prepare(exchange, run->call, effort->renew, &error);
+    effort->renew = false;
+    if (status != SILT_OK) {
+        effort->completed = true;
+        complete_failed(run, exchange, status, &error);
+        return;
+    }
+    sl_http_session_add(&run->session, &exchange->request);
+}
+
+/* Takes one that is due out of the list; NULL if there is none. *next_us is then when the first of the others is. */
+static struct effort *take_due(struct run *run, int64_t now_us, int64_t *next_us)
+{
+    *next_us = INT64_MAX;
+    for (struct effort **link = &run->waiting; *link != NULL; link = &(*link)->next) {
+        struct effort *effort = *link;
+        if (effort->due_us <= now_us) {
+            *link = effort->next;
+            return effort;
+        }
+        *next_us = effort->due_us < *next_us ? effort->due_us : *next_us;
+    }
+    return NULL;
+}
+
+/* Begins what is due and then what is new, as there is room. *next_us is when another could be begun, INT64_MAX if that depends on room. */
+static void begin_attempts(struct run *run, int64_t *next_us)
+{
+    const size_t room = run->session.http->options.max_connections;
+    *next_us = INT64_MAX;
+    while (run->session.n_open < room) {
+        const int64_t now_us = sl_monotonic_us(run->env);
+        struct effort *effort = take_due(run, now_us, next_us);
+        if (effort == NULL && run->n_begun < run->n) {
+            effort = &run->efforts[run->n_begun++];
+            *effort = (struct effort){.started_us = now_us, .ceiling_us = run->limits.base_delay_us};
+        }
+        if (effort == NULL) {
+            return;
+        }
+        begin_attempt(run, effort);
+    }
+    *next_us = INT64_MAX;
+}
+
+static silt_status run_all(struct run *run, silt_error *err)
+{
+    for (;;) {
+        int64_t next_us = 0;
+        SL_TRY(sl_call_check(run->env, run->call, err));
+        begin_attempts(run, &next_us);
+        const bool idle = run->session.n_open == 0;
+        if (idle && run->waiting == NULL && run->n_begun == run->n) {
+            return SILT_OK;
+        }
+        const int64_t wait_us = next_us == INT64_MAX ? SL_HTTP_SLICE_US : next_us - sl_monotonic_us(run->env);
+        if (idle) {
+            SL_TRY(sl_call_sleep(run->env, run->call, wait_us > 0 ? wait_us : 0, err));
+        } else {
+            SL_TRY(sl_http_session_turn(&run->session, wait_us, err));
+        }
+    }
+}
+
+/* After a failure of the whole: those that had no attempt under way. */
+static void complete_rest(struct run *run, silt_status status, const silt_error *err)
+{
+    for (size_t i = 0; i < run->n; i++) {
+        if (i >= run->n_begun || !run->efforts[i].completed) {
+            complete_failed(run, &run->exchanges[i], status, err);
+        }
+    }
+}
+
+static struct sl_exchange_limits choose_limits(const struct sl_exchange_limits *limits)
+{
+    struct sl_exchange_limits chosen = limits != NULL ? *limits : (struct sl_exchange_limits){0};
+    chosen.max_attempts = chosen.max_attempts != 0 ? chosen.max_attempts : DEFAULT_MAX_ATTEMPTS;
+    chosen.base_delay_us = chosen.base_delay_us > 0 ? chosen.base_delay_us : DEFAULT_BASE_DELAY_US;
+    chosen.max_delay_us = chosen.max_delay_us > 0 ? chosen.max_delay_us : DEFAULT_MAX_DELAY_US;
+    chosen.max_total_us = chosen.max_total_us > 0 ? chosen.max_total_us : DEFAULT_MAX_TOTAL_US;
+    if (chosen.base_delay_us > chosen.max_delay_us) {
+        chosen.base_delay_us = chosen.max_delay_us;
+    }
+    return chosen;
+}
+
+silt_status sl_exchange_run(struct sl_http *http, const silt_env *env, const struct sl_exchange_limits *limits,
+                            const silt_call *call, struct sl_exchange *exchanges, size_t n,
+                            void (*on_done)(void *ctx, struct sl_exchange *exchange), void *ctx, silt_error *err)
+{
+    if (n == 0) {
+        return SILT_OK;
+    }
+    struct run run = {.env = env,
+                      .call = call,
+                      .limits = choose_limits(limits),
+                      .exchanges = exchanges,
+                      .n = n,
+                      .on_done = on_done,
+                      .ctx = ctx};
+    silt_error error = SILT_ERROR_INIT;
+    run.session = (struct sl_http_session){.on_done = attempt_done, .ctx = &run};
+    run.efforts = sl_alloc_array(env, n, sizeof(*run.efforts));
+    silt_status status = run.efforts != NULL ? sl_http_session_open(&run.session, http, call, &error)
+                                             : sl_fail_nomem(&error);
+    if (status == SILT_OK) {
+        status = run_all(&run, &error);
+        sl_http_session_close(&run.session, status, &error);
+    }
+    if (status != SILT_OK) {
+        complete_rest(&run, status, &error);
+        if (err != NULL) {
+            *err = error;
+        }
+    }
+    sl_release(env, run.efforts, n * sizeof(*run.efforts));
+    return status;
+}
+
+void sl_exchange_release(struct sl_exchange *exchange)
+{
+    sl_http_request_release(&exchange->request);
+}

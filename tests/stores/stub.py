@@ -1,0 +1,395 @@
+#!/usr/bin/env python3
+"""An HTTP server that misbehaves as it is told, for tests of what talks to stores. Standard library only.
+
+    stub.py [--tls]
+
+Listens on 127.0.0.1, prints one line "PORT" or "PORT TLS_PORT CA_FILE", and ends when its standard input does.
+The certificate is made by openssl, self-signed, for 127.0.0.1 and localhost.
+
+What a request is answered with, the first of these that fits:
+
+  /_count/TARGET     how many requests had exactly that target (GET)
+  /_connections      how many connections there were, those of control not counted (GET)
+  /_open             how many connections are open, those of control not counted (GET)
+  /_log              all requests as JSON: connection, method, target, headers, body_len, tls (GET)
+  /_script           POST {"prefix": P, "method": M or absent, "steps": [STEPS of /do …]}: the next requests whose target begins
+                     with P get these steps, one each; those that come later are answered as if there were no script
+  /_reset            forgets requests, connections, scripts and objects (POST)
+  /do/STEPS/NAME     steps between ";", settings of a step between ",", values percent-encoded. The n-th request of the very same target
+                     gets the n-th step, later ones the last
+  anything else      an object of that name: PUT (If-None-Match: *), GET (Range), HEAD, DELETE
+
+Settings of a step:
+
+  code=200           status
+  body=TEXT          the body; size=N makes one of N bytes
+  header=NAME:VALUE  as often as wanted; retry-after=V for short; headers=N adds N fields of 1,000 bytes
+  length=N           another Content-Length than the body's; length=none for none; lengths=A+B for two
+  chunked            in chunks; trailer=NAME:VALUE behind them
+  excess=TEXT        bytes behind the body, in one piece with it
+  interim            "100 Continue" first
+  delay=MS           before the answer; pause=MS between pieces of the body of piece=N bytes
+  cut=N              the body ends after N bytes, and the connection with it
+  end=close, reset   what becomes of the connection after the answer, without a word in its headers; default: it is kept
+  quiet              no answer at all
+  early              acts before the body of the request is read
+  effect             does first what the method means for an object of that name
+  object             nothing but that: the object's own answer
+  hang               answers never
+"""
+import argparse
+import json
+import os
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from urllib.parse import unquote
+
+MAX_HEAD = 1 << 20
+STATE_LOCK = threading.Lock()
+
+
+class State:
+    def __init__(self):
+        self.reset()
+
+    def reset(self):
+        self.log = []
+        self.counts = {}
+        self.connections = set()
+        self.open = set()
+        self.scripts = []
+        self.objects = {}
+
+
+STATE = State()
+
+
+class Gone(Exception):
+    """The connection is at its end."""
+
+
+class Request:
+    def __init__(self, method, target, headers):
+        self.method, self.target, self.headers = method, target, headers
+        self.body = b""
+
+    def header(self, name):
+        return next((value for key, value in self.headers if key.lower() == name), None)
+
+
+class Step:
+    def __init__(self, text=""):
+        self.settings = {}
+        self.fields = []
+        for part in filter(None, text.split(",")):
+            name, _, value = part.partition("=")
+            value = unquote(value)
+            if name in ("header", "trailer"):
+                field = tuple(value.split(":", 1))
+                if name == "header":
+                    self.fields.append(field)
+                else:
+                    self.settings["trailer"] = field
+            elif name == "retry-after":
+                self.fields.append(("Retry-After", value))
+            else:
+                self.settings[name] = value
+
+    def has(self, name):
+        return name in self.settings
+
+    def number(self, name, default=0):
+        return int(self.settings.get(name, default))
+
+
+class Answer:
+    def __init__(self, code, body=b"", fields=()):
+        self.code, self.body, self.fields = code, body, list(fields)
+
+
+# ---- objects ------------------------------------------------------------------------------------------------------
+
+
+def put_object(request):
+    taken = request.target in STATE.objects
+    if taken and request.header("if-none-match") == "*":
+        return Answer(412, b"there is one")
+    STATE.objects[request.target] = request.body
+    return Answer(200)
+
+
+def get_object(request):
+    data = STATE.objects.get(request.target)
+    if data is None:
+        return Answer(404, b"there is none")
+    text = request.header("range")
+    if text is None:
+        return Answer(200, data)
+    first, _, last = text.partition("=")[2].partition("-")
+    begin = int(first) if first else max(0, len(data) - int(last))
+    end = min(int(last) if first and last else len(data) - 1, len(data) - 1)
+    if begin >= len(data):
+        return Answer(416, b"", [("Content-Range", f"bytes */{len(data)}")])
+    return Answer(206, data[begin : end + 1], [("Content-Range", f"bytes {begin}-{end}/{len(data)}")])
+
+
+def object_answer(request):
+    with STATE_LOCK:
+        if request.method == "PUT":
+            return put_object(request)
+        if request.method in ("GET", "HEAD"):
+            return get_object(request)
+        if request.method == "DELETE":
+            return Answer(204 if STATE.objects.pop(request.target, None) is not None else 404)
+    return Answer(405)
+
+
+# ---- control ------------------------------------------------------------------------------------------------------
+
+
+def control_answer(request):
+    name = request.target
+    with STATE_LOCK:
+        if name.startswith("/_count/"):
+            return Answer(200, str(STATE.counts.get(name[len("/_count") :], 0)).encode())
+        if name == "/_connections":
+            return Answer(200, str(len(STATE.connections)).encode())
+        if name == "/_open":
+            return Answer(200, str(len(STATE.open)).encode())
+        if name == "/_log":
+            return Answer(200, json.dumps(STATE.log).encode())
+        if name == "/_reset":
+            STATE.reset()
+            return Answer(200)
+        if name == "/_script":
+            script = json.loads(request.body)
+            steps = [Step(text) for text in script["steps"]]
+            STATE.scripts.append((script["prefix"], script.get("method"), steps))
+            return Answer(200)
+    return Answer(404)
+
+
+def choose_step(request):
+    """The step for a request, which is counted; None for an object."""
+    with STATE_LOCK:
+        count = STATE.counts.get(request.target, 0)
+        STATE.counts[request.target] = count + 1
+        for prefix, method, steps in STATE.scripts:
+            if steps and request.target.startswith(prefix) and method in (None, request.method):
+                return steps.pop(0)
+    if not request.target.startswith("/do/"):
+        return None
+    steps = request.target.split("/")[2].split(";")
+    return Step(steps[min(count, len(steps) - 1)])
+
+
+# ---- connections --------------------------------------------------------------------------------------------------
+
+
+class Connection:
+    def __init__(self, sock, number, tls):
+        self.sock, self.number, self.tls = sock, number, tls
+        self.pending = b""
+
+    def receive(self):
+        data = self.sock.recv(1 << 16)
+        if not data:
+            raise Gone
+        self.pending += data
+
+    def take(self, n):
+        while len(self.pending) < n:
+            self.receive()
+        data, self.pending = self.pending[:n], self.pending[n:]
+        return data
+
+    def take_line(self):
+        while b"\n" not in self.pending:
+            self.receive()
+        line, _, self.pending = self.pending.partition(b"\n")
+        return line.rstrip(b"\r").decode("latin-1")
+
+    def read_head(self):
+        while b"\r\n\r\n" not in self.pending:
+            if len(self.pending) > MAX_HEAD:
+                raise Gone
+            self.receive()
+        head, _, self.pending = self.pending.partition(b"\r\n\r\n")
+        lines = head.decode("latin-1").split("\r\n")
+        method, target, _ = lines[0].split(" ", 2)
+        return Request(method, target, [tuple(part.strip() for part in line.split(":", 1)) for line in lines[1:]])
+
+    def read_body(self, request):
+        if (request.header("transfer-encoding") or "").lower() == "chunked":
+            while size := int(self.take_line().split(";")[0], 16):
+                request.body += self.take(size)
+                self.take_line()
+            while self.take_line():
+                pass
+        else:
+            request.body = self.take(int(request.header("content-length") or 0))
+
+    def end(self, how):
+        if how == "reset":
+            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        raise Gone
+
+    def send_body(self, head, body, step):
+        piece = step.number("piece", len(body) or 1)
+        cut = step.number("cut", len(body))
+        if step.has("excess"):
+            self.sock.sendall(head + body + step.settings["excess"].encode())
+            return
+        self.sock.sendall(head)
+        for begin in range(0, min(cut, len(body)), piece):
+            data = body[begin : min(begin + piece, cut)]
+            if step.has("chunked"):
+                data = b"%x\r\n%s\r\n" % (len(data), data)
+            self.sock.sendall(data)
+            if step.has("pause"):
+                time.sleep(step.number("pause") / 1000)
+        if step.has("cut"):
+            self.end(step.settings.get("end", "close"))
+        if step.has("chunked"):
+            name, value = step.settings.get("trailer", (None, None))
+            self.sock.sendall(b"0\r\n" + (f"{name}: {value}\r\n".encode() if name else b"") + b"\r\n")
+
+    def send_answer(self, request, answer, step):
+        lines = [f"HTTP/1.1 {answer.code} Said"]
+        lines += [f"{name}: {value}" for name, value in answer.fields]
+        lines += [f"X-Filler-{number}: {'x' * 980}" for number in range(step.number("headers"))]
+        length = step.settings.get("length", str(len(answer.body)))
+        if step.has("lengths"):
+            lines += [f"Content-Length: {value}" for value in step.settings["lengths"].split("+")]
+        elif step.has("chunked"):
+            lines.append("Transfer-Encoding: chunked")
+        elif length != "none" and answer.code != 204:
+            lines.append(f"Content-Length: {length}")
+        head = "\r\n".join(lines) + "\r\n\r\n"
+        if step.has("interim"):
+            head = "HTTP/1.1 100 Continue\r\nX-Interim: yes\r\n\r\n" + head
+        if request.method == "HEAD" or answer.code == 204:
+            self.sock.sendall(head.encode("latin-1"))
+        else:
+            self.send_body(head.encode("latin-1"), answer.body, step)
+            if length == "none" and not step.has("chunked"):
+                self.end(step.settings.get("end", "close"))
+
+    def obey(self, request, step):
+        if step.has("delay"):
+            time.sleep(step.number("delay") / 1000)
+        if step.has("object"):
+            answer = object_answer(request)
+        else:
+            if step.has("effect"):
+                object_answer(request)
+            body = b"x" * step.number("size") if step.has("size") else step.settings.get("body", "").encode()
+            answer = Answer(step.number("code", 200), body)
+        answer.fields += step.fields
+        if step.has("hang"):
+            while True:
+                self.receive()
+        if not step.has("quiet"):
+            self.send_answer(request, answer, step)
+        if step.has("end"):
+            self.end(step.settings["end"])
+
+    def note(self, request):
+        with STATE_LOCK:
+            STATE.connections.add(self.number)
+            STATE.open.add(self.number)
+            STATE.log.append(
+                {
+                    "connection": self.number,
+                    "method": request.method,
+                    "target": request.target,
+                    "headers": request.headers,
+                    "body_len": len(request.body),
+                    "tls": self.tls,
+                }
+            )
+
+    def serve_one(self):
+        request = self.read_head()
+        if request.target.startswith("/_"):
+            self.read_body(request)
+            self.send_answer(request, control_answer(request), Step())
+            return
+        step = choose_step(request)
+        if step is None or not step.has("early"):
+            self.read_body(request)
+        self.note(request)
+        if step is None:
+            self.send_answer(request, object_answer(request), Step())
+        else:
+            self.obey(request, step)
+
+
+def serve(sock, number, context):
+    try:
+        if context is not None:
+            sock = context.wrap_socket(sock, server_side=True)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = Connection(sock, number, context is not None)
+        while True:
+            connection.serve_one()
+    except (Gone, OSError, ValueError):
+        pass
+    finally:
+        sock.close()
+        with STATE_LOCK:
+            STATE.open.discard(number)
+
+
+def listen(context):
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(("127.0.0.1", 0))
+    listener.listen(256)
+
+    def accept():
+        number = 0
+        while True:
+            sock, _ = listener.accept()
+            number += 1
+            name = f"tls-{number}" if context else f"plain-{number}"
+            threading.Thread(target=serve, args=(sock, name, context), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    return listener.getsockname()[1]
+
+
+def make_context(folder):
+    key, cert = os.path.join(folder, "key.pem"), os.path.join(folder, "ca.pem")
+    subprocess.run(
+        f"openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=stub -keyout {key} -out {cert} "
+        "-addext subjectAltName=IP:127.0.0.1,DNS:localhost".split(),
+        check=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    return context, cert
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--tls", action="store_true")
+    with tempfile.TemporaryDirectory() as folder:
+        words = [str(listen(None))]
+        if parser.parse_args().tls:
+            context, cert = make_context(folder)
+            words += [str(listen(context)), cert]
+        print(*words, flush=True)
+        sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main()

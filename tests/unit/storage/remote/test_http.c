@@ -1,0 +1,386 @@
+/*
+ * One attempt of HTTP against a server that misbehaves: what counts as an answer, what as a failure, and what may have had its effect.
+ */
+#include "stub_server.h"
+#include "test_env.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "storage/remote/http.h"
+
+struct rig {
+    struct stub_server stub;
+    struct test_env test;
+    struct sl_http *http;
+};
+
+static int start_stub(void **state)
+{
+    static struct rig rig;
+    *state = &rig;
+    return stub_server_start(&rig.stub, true) ? 0 : -1;
+}
+
+static int stop_stub(void **state)
+{
+    struct rig *rig = *state;
+    stub_server_stop(&rig->stub);
+    return 0;
+}
+
+static void open_pool(struct rig *rig, const struct sl_http_options *options)
+{
+    silt_error err = SILT_ERROR_INIT;
+    sl_http_free(rig->http);
+    rig->http = NULL;
+    assert_int_equal(sl_http_new(&rig->test.env, options, &rig->http, &err), SILT_OK);
+}
+
+static int set_up(void **state)
+{
+    struct rig *rig = *state;
+    test_env_init(&rig->test);
+    open_pool(rig, NULL);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct rig *rig = *state;
+    sl_http_free(rig->http);
+    rig->http = NULL;
+    test_env_check(&rig->test);
+    return 0;
+}
+
+/* ---- one request ---- */
+
+static struct sl_http_request request_of(const struct rig *rig, const char *method, const char *target)
+{
+    return (struct sl_http_request){.method = method, .url = stub_server_url(&rig->stub, target)};
+}
+
+static void perform(struct rig *rig, struct sl_http_request *request)
+{
+    silt_error err = SILT_ERROR_INIT;
+    assert_int_equal(sl_http_perform(rig->http, NULL, request, 1, NULL, NULL, &err), SILT_OK);
+}
+
+static void expect_answer(struct rig *rig, struct sl_http_request *request, int code, const char *body)
+{
+    perform(rig, request);
+    if (request->status != SILT_OK) {
+        fail_msg("%s", request->error.message);
+    }
+    assert_int_equal(request->code, code);
+    assert_string_equal(sl_buf_cstr(&request->answer), body);
+    sl_http_request_release(request);
+}
+
+static void get_and_expect(struct rig *rig, const char *target, int code, const char *body)
+{
+    struct sl_http_request request = request_of(rig, "GET", target);
+    expect_answer(rig, &request, code, body);
+}
+
+static void expect_failure(struct rig *rig, struct sl_http_request *request, silt_status status, const char *words)
+{
+    perform(rig, request);
+    assert_int_equal(request->status, status);
+    assert_int_equal(request->code, 0);
+    assert_int_equal(request->answer.len, 0);
+    if (strstr(request->error.message, words) == NULL) {
+        fail_msg("\"%s\" is not in: %s", words, request->error.message);
+    }
+}
+
+static void get_and_fail(struct rig *rig, const char *target, silt_status status, const char *words)
+{
+    struct sl_http_request request = request_of(rig, "GET", target);
+    expect_failure(rig, &request, status, words);
+    assert_false(request.unsent);
+    sl_http_request_release(&request);
+}
+
+/* ---- tests ---- */
+
+static void body_comes_whole_with_length_and_in_chunks(void **state)
+{
+    struct rig *rig = *state;
+    get_and_expect(rig, "/do/body=hello/1", 200, "hello");
+    get_and_expect(rig, "/do/body=hello,chunked,piece=2/2", 200, "hello");
+    get_and_expect(rig, "/do/body=hello,chunked,trailer=x-late:1/3", 200, "hello");
+    get_and_expect(rig, "/do/code=404,body=nothing/4", 404, "nothing");
+    get_and_expect(rig, "/do/code=204/5", 204, "");
+    get_and_expect(rig, "/do/interim,body=late/6", 200, "late");
+    get_and_expect(rig, "/do//7", 200, "");
+}
+
+static void keeps_connection_for_the_next_request(void **state)
+{
+    struct rig *rig = *state;
+    const long before = stub_server_connections(&rig->stub);
+    for (int i = 0; i < 5; i++) {
+        get_and_expect(rig, "/do/body=a/keep", 200, "a");
+    }
+    assert_int_equal(stub_server_connections(&rig->stub), before + 1);
+}
+
+static void shows_headers_of_the_last_block(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_http_request request = request_of(
+        rig, "GET", "/do/interim,header=X-One:%20a%20b%20,header=x-one:c,header=X-Num:-7,header=X-Empty:/h");
+    int64_t number = 0;
+    perform(rig, &request);
+    assert_int_equal(request.status, SILT_OK);
+    assert_true(sl_str_eq_c(sl_http_header(&request, "x-one"), "a b"));
+    assert_true(sl_http_header_i64(&request, "X-NUM", &number));
+    assert_int_equal(number, -7);
+    assert_false(sl_http_header_i64(&request, "x-one", &number));
+    assert_non_null(sl_http_header(&request, "x-empty").ptr);
+    assert_null(sl_http_header(&request, "x-interim").ptr);
+    assert_null(sl_http_header(&request, "x-on").ptr);
+    sl_http_request_release(&request);
+}
+
+static void body_goes_out_and_is_there(void **state)
+{
+    struct rig *rig = *state;
+    static char big[300000];
+    memset(big, 'b', sizeof(big) - 1);
+    struct sl_http_request put = request_of(rig, "PUT", "/object/a%20b?x=1");
+    put.body = big;
+    put.body_len = sizeof(big) - 1;
+    expect_answer(rig, &put, 200, "");
+    get_and_expect(rig, "/object/a%20b?x=1", 200, big);
+    struct sl_http_request head = request_of(rig, "HEAD", "/object/a%20b?x=1");
+    int64_t length = 0;
+    perform(rig, &head);
+    assert_int_equal(head.status, SILT_OK);
+    assert_true(sl_http_header_i64(&head, "content-length", &length));
+    assert_int_equal(length, sizeof(big) - 1);
+    assert_int_equal(head.answer.len, 0);
+    sl_http_request_release(&head);
+    struct sl_http_request empty = request_of(rig, "PUT", "/object/a%20b?x=1");
+    expect_answer(rig, &empty, 200, "");
+    get_and_expect(rig, "/object/a%20b?x=1", 200, "");
+    struct sl_http_request gone = request_of(rig, "DELETE", "/object/a%20b?x=1");
+    expect_answer(rig, &gone, 204, "");
+}
+
+static void cut_answers_are_failures(void **state)
+{
+    struct rig *rig = *state;
+    get_and_fail(rig, "/do/body=hello,cut=3/1", SILT_EIO, "short");
+    get_and_fail(rig, "/do/body=hello,cut=3,end=reset/2", SILT_EIO, "127.0.0.1");
+    get_and_fail(rig, "/do/body=hello,length=9,end=close/3", SILT_EIO, "short");
+    get_and_fail(rig, "/do/body=hello,chunked,piece=2,cut=4/4", SILT_EIO, "127.0.0.1");
+    get_and_fail(rig, "/do/quiet,end=close/5", SILT_EIO, "without an answer");
+    get_and_fail(rig, "/do/quiet,end=reset/6", SILT_EIO, "127.0.0.1");
+    get_and_fail(rig, "/do/body=hello,cut=0/7", SILT_EIO, "short");
+}
+
+static void answers_whose_length_nobody_knows_are_failures(void **state)
+{
+    struct rig *rig = *state;
+    get_and_fail(rig, "/do/body=hello,length=none/1", SILT_EIO, "neither a length");
+    get_and_fail(rig, "/do/length=none/2", SILT_EIO, "neither a length");
+    get_and_fail(rig, "/do/body=hello,lengths=5+6/3", SILT_EIO, "several lengths");
+    get_and_fail(rig, "/do/body=hello,lengths=6+5/4", SILT_EIO, "several lengths");
+    get_and_fail(rig, "/do/body=hello,length=-5/5", SILT_EIO, "127.0.0.1");
+    get_and_fail(rig, "/do/body=hello,length=99999999999999999999,end=close/6", SILT_EIO, "lengths");
+    get_and_expect(rig, "/do/body=hello,lengths=5+5/7", 200, "hello");
+    get_and_expect(rig, "/do/code=400,body=hello,length=none/8", 400, "hello");
+}
+
+static void bytes_behind_an_answer_belong_to_no_answer(void **state)
+{
+    struct rig *rig = *state;
+    get_and_expect(rig, "/do/body=hello,excess=HTTP%2F1.1%20200%20x%0D%0AContent-Length:%202%0D%0A%0D%0Aev/1", 200,
+                   "hello");
+    get_and_expect(rig, "/do/body=after/2", 200, "after");
+    get_and_expect(rig, "/do/excess=HTTP%2F1.1%20200%20x%0D%0AContent-Length:%202%0D%0A%0D%0Aev/3", 200, "");
+    get_and_expect(rig, "/do/body=after/4", 200, "after");
+}
+
+static void too_long_answers_and_headers_hit_a_limit(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_http_request request = request_of(rig, "GET", "/do/size=1001/1");
+    request.max_answer = 1000;
+    expect_failure(rig, &request, SILT_ELIMIT, "1000 bytes");
+    sl_http_request_release(&request);
+    request.url = stub_server_url(&rig->stub, "/do/size=1000/2");
+    perform(rig, &request);
+    assert_int_equal(request.status, SILT_OK);
+    assert_int_equal(request.answer.len, 1000);
+    sl_http_request_release(&request);
+    get_and_fail(rig, "/do/headers=300/3", SILT_ELIMIT, "more headers");
+    get_and_expect(rig, "/do/headers=200/4", 200, "");
+}
+
+/* The server took the request on a connection that had been kept, and closed it without an answer. */
+static void request_with_effect_is_not_sent_twice(void **state)
+{
+    struct rig *rig = *state;
+    const char *const target = "/do/effect,quiet,end=close;object/twice";
+    get_and_expect(rig, "/do/body=a/warm", 200, "a");
+    struct sl_http_request put = request_of(rig, "PUT", target);
+    put.headers = (struct sl_http_header[]){{"If-None-Match", "*"}};
+    put.n_headers = 1;
+    put.body = "mine";
+    put.body_len = 4;
+    expect_failure(rig, &put, SILT_EIO, "without an answer");
+    assert_false(put.unsent);
+    assert_int_equal(stub_server_count(&rig->stub, target), 1);
+    sl_http_request_release(&put);
+    /* And it had been done. */
+    perform(rig, &put);
+    assert_int_equal(put.code, 412);
+    sl_http_request_release(&put);
+}
+
+static void reads_are_sent_again_on_a_fresh_connection(void **state)
+{
+    struct rig *rig = *state;
+    const char *const target = "/do/quiet,end=close;body=second/again";
+    get_and_expect(rig, "/do/body=a/warm", 200, "a");
+    get_and_expect(rig, target, 200, "second");
+    assert_int_equal(stub_server_count(&rig->stub, target), 2);
+}
+
+static void kept_connection_that_was_closed_is_not_used(void **state)
+{
+    struct rig *rig = *state;
+    get_and_expect(rig, "/do/body=a,end=close/closed", 200, "a");
+    while (stub_server_open(&rig->stub) > 0) { /* until it is closed */
+    }
+    struct sl_http_request put = request_of(rig, "PUT", "/do/code=200/then");
+    expect_answer(rig, &put, 200, "");
+}
+
+static void unreachable_host_got_nothing(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_http_request request = {
+        .method = "PUT", .url = "http://127.0.0.1:1/secret?sig=topsecret", .body = "x", .body_len = 1};
+    expect_failure(rig, &request, SILT_EIO, "cannot connect to 127.0.0.1:1");
+    assert_true(request.unsent);
+    assert_null(strstr(request.error.message, "secret"));
+    sl_http_request_release(&request);
+    request.url = "http://no-such-host.invalid/?sig=topsecret";
+    expect_failure(rig, &request, SILT_EIO, "cannot resolve host no-such-host.invalid");
+    assert_true(request.unsent);
+    assert_null(strstr(request.error.message, "topsecret"));
+    sl_http_request_release(&request);
+}
+
+static void wrong_requests_are_refused(void **state)
+{
+    struct rig *rig = *state;
+    static const char *const URLS[] = {
+        "ftp://127.0.0.1/x", "file:///etc/passwd", "http://me:pw@127.0.0.1/x", "http:///x", "x", ""};
+    for (size_t i = 0; i < sizeof(URLS) / sizeof(URLS[0]); i++) {
+        struct sl_http_request request = {.method = "GET", .url = URLS[i]};
+        expect_failure(rig, &request, SILT_EINVALID, "URL");
+        assert_true(request.unsent);
+        assert_null(strstr(request.error.message, "pw"));
+        sl_http_request_release(&request);
+    }
+    struct sl_http_request split = request_of(rig, "GET", "/x");
+    split.headers = (struct sl_http_header[]){{"X-A", "b\r\nX-Evil: 1"}};
+    split.n_headers = 1;
+    expect_failure(rig, &split, SILT_EINVALID, "header 0");
+    sl_http_request_release(&split);
+}
+
+static void redirect_is_an_answer(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_http_request request = request_of(rig, "GET", "/do/code=307,header=Location:%2Felsewhere/1");
+    perform(rig, &request);
+    assert_int_equal(request.code, 307);
+    assert_true(sl_str_eq_c(sl_http_header(&request, "location"), "/elsewhere"));
+    assert_int_equal(stub_server_count(&rig->stub, "/elsewhere"), 0);
+    sl_http_request_release(&request);
+}
+
+static void early_refusal_of_a_long_body_is_an_answer(void **state)
+{
+    struct rig *rig = *state;
+    static char big[4 << 20];
+    struct sl_http_request put = request_of(rig, "PUT", "/do/early,code=403,body=no/1");
+    put.body = big;
+    put.body_len = sizeof(big);
+    perform(rig, &put);
+    assert_true(put.code == 403 || put.status == SILT_EIO); /* the end of the connection may overtake the answer */
+    sl_http_request_release(&put);
+}
+
+static void path_is_sent_as_it_is(void **state)
+{
+    struct rig *rig = *state;
+    get_and_expect(rig, "/do/body=a/x/../y/./z//%2e", 200, "a");
+    assert_int_equal(stub_server_count(&rig->stub, "/do/body=a/x/../y/./z//%2e"), 1);
+}
+
+static void certificate_is_verified(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_http_request request = {.method = "PUT", .url = stub_server_tls_url(&rig->stub, "/do/body=tls/1")};
+    expect_failure(rig, &request, SILT_EIO, "self-signed certificate");
+    assert_true(request.unsent);
+    assert_non_null(strstr(request.error.hint, "ca_file"));
+    sl_http_request_release(&request);
+    open_pool(rig, &(struct sl_http_options){.ca_file = rig->stub.ca_file});
+    expect_answer(rig, &request, 200, "tls");
+    /* The name counts as well. */
+    char url[128];
+    (void)snprintf(url, sizeof(url), "https://stub.example:%d/do/body=tls/2", rig->stub.tls_port);
+    char resolve[128];
+    (void)snprintf(resolve, sizeof(resolve), "stub.example:%d:127.0.0.1", rig->stub.tls_port);
+    open_pool(rig,
+              &(struct sl_http_options){.ca_file = rig->stub.ca_file, .resolve = (const char *const[]){resolve, NULL}});
+    request.url = url;
+    expect_failure(rig, &request, SILT_EIO, "TLS with stub.example");
+    sl_http_request_release(&request);
+}
+
+static void unreadable_ca_file_is_refused(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_http *http = NULL;
+    silt_error err = SILT_ERROR_INIT;
+    assert_int_equal(sl_http_new(&rig->test.env, &(struct sl_http_options){.ca_file = "/no/such.pem"}, &http, &err),
+                     SILT_EINVALID);
+    assert_non_null(strstr(err.message, "/no/such.pem"));
+    assert_null(http);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(body_comes_whole_with_length_and_in_chunks, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(keeps_connection_for_the_next_request, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(shows_headers_of_the_last_block, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(body_goes_out_and_is_there, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(cut_answers_are_failures, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(answers_whose_length_nobody_knows_are_failures, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_behind_an_answer_belong_to_no_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(too_long_answers_and_headers_hit_a_limit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(request_with_effect_is_not_sent_twice, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reads_are_sent_again_on_a_fresh_connection, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(kept_connection_that_was_closed_is_not_used, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unreachable_host_got_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(wrong_requests_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(redirect_is_an_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(early_refusal_of_a_long_body_is_an_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(path_is_sent_as_it_is, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(certificate_is_verified, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(unreadable_ca_file_is_refused, set_up, tear_down),
+    };
+    return cmocka_run_group_tests_name("storage/remote/http", tests, start_stub, stop_stub);
+}
