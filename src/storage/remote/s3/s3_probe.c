@@ -1,0 +1,143 @@
+/*
+ * The proof of conditional creates. A server that does not know If-None-Match may answer every PUT with 200: two writers would then own
+ * one version, and one commit be lost. So a file of a fresh name is created twice, and the second time must be refused. Done once a
+ * bucket, before the first create; never on AWS.
+ *
+ * Any thread; one proof at a time.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/uuid.h"
+#include "storage/remote/s3/s3_int.h"
+
+#define LOG_FOLDER "_delta_log/"
+
+static enum sl_s3_condition read_condition(struct sl_s3_store *store, const struct sl_s3_bucket *bucket)
+{
+    pthread_mutex_lock(&store->lock);
+    const enum sl_s3_condition condition = bucket->condition;
+    pthread_mutex_unlock(&store->lock);
+    return condition;
+}
+
+/* Beside the file that is to be created: in the log's folder, if that is where it goes. */
+static silt_status put_probe_key(struct sl_s3_store *store, struct sl_str key, struct sl_buf *out, silt_error *err)
+{
+    char uuid[SL_UUID_TEXT_SIZE];
+    const size_t log = sl_str_find(key, SL_STR(LOG_FOLDER));
+    size_t end = key.len;
+    while (end > 0 && key.ptr[end - 1] != '/') {
+        end--;
+    }
+    if (log != SIZE_MAX && (log == 0 || key.ptr[log - 1] == '/')) {
+        end = log + sizeof(LOG_FOLDER) - 1;
+    }
+    SL_TRY(sl_uuid_make(store->env, uuid, err));
+    sl_buf_put_str(out, sl_str_sub(key, 0, end));
+    sl_buf_printf(out, SL_S3_PROBE_NAME "%s", uuid);
+    return sl_buf_status(out, err);
+}
+
+static silt_status create(struct sl_s3_store *store, const silt_call *call, const struct sl_s3_place *probe,
+                          silt_put_outcome *outcome, silt_error *err)
+{
+    static const char text[] = "silt asks whether this server knows conditional creates\n";
+    struct sl_exchange exchange = {0};
+    struct sl_s3_ask ask = {.bucket = probe->bucket,
+                            .method = "PUT",
+                            .key = probe->key,
+                            .extra = {{"If-None-Match", "*"}},
+                            .n_extra = 1,
+                            .body = text,
+                            .body_len = sizeof(text) - 1,
+                            .creates = true,
+                            .content = true};
+    silt_status status = sl_s3_run(store, call, &ask, &exchange, 1, err);
+    if (status == SILT_OK) {
+        status = sl_s3_judge_create(&ask, &exchange, outcome, err);
+    }
+    sl_s3_release(&ask, &exchange);
+    return status;
+}
+
+static void remove_probe(struct sl_s3_store *store, const silt_call *call, const struct sl_s3_place *probe)
+{
+    struct sl_exchange exchange = {0};
+    struct sl_s3_ask ask = {.bucket = probe->bucket, .method = "DELETE", .key = probe->key};
+    sl_ignore(sl_s3_run(store, call, &ask, &exchange, 1, NULL)); /* what is left is small, and never listed */
+    sl_s3_release(&ask, &exchange);
+}
+
+static void hint_option(silt_error *err)
+{
+    sl_error_hint(err, "%s=trust vouches for the server and skips this proof",
+                  sl_option_name(SL_OPTION_S3_CONDITIONAL_PUT));
+}
+
+/* The probe lock is held. */
+static silt_status prove(struct sl_s3_store *store, const silt_call *call, const struct sl_s3_place *place,
+                         silt_error *err)
+{
+    struct sl_buf key;
+    silt_put_outcome first = SILT_PUT_AMBIGUOUS;
+    silt_put_outcome second = SILT_PUT_AMBIGUOUS;
+    sl_buf_init(&key, store->env);
+    silt_status status = put_probe_key(store, place->key, &key, err);
+    const struct sl_s3_place probe = {place->bucket, sl_buf_view(&key)};
+    if (status == SILT_OK) {
+        status = create(store, call, &probe, &first, err);
+    }
+    if (status == SILT_OK && first != SILT_PUT_EXISTS) {
+        status = create(store, call, &probe, &second, err);
+        remove_probe(store, call, &probe);
+    }
+    sl_buf_release(&key);
+    if (status != SILT_OK) {
+        sl_error_context(err, "bucket %s was not proven to know conditional creates", place->bucket->name);
+        if (status == SILT_EACCESS || status == SILT_EUNSUPPORTED) {
+            hint_option(err);
+        }
+        return status;
+    }
+    if (first == SILT_PUT_DONE && second == SILT_PUT_DONE) {
+        status = sl_fail(err, SILT_EUNSUPPORTED, NULL,
+                         "the server of bucket %s ignores If-None-Match: two writers could own one version",
+                         place->bucket->name);
+        sl_error_hint(err, "silt does not commit there; %s=trust would, at the risk of losing commits",
+                      sl_option_name(SL_OPTION_S3_CONDITIONAL_PUT));
+        return status;
+    }
+    if (first == SILT_PUT_EXISTS || second != SILT_PUT_EXISTS) {
+        return sl_fail(err, SILT_EIO, NULL,
+                       "bucket %s was not proven to know conditional creates: an answer was lost, or made no sense",
+                       place->bucket->name);
+    }
+    pthread_mutex_lock(&store->lock);
+    place->bucket->condition = SL_S3_CONDITION_TRUST;
+    pthread_mutex_unlock(&store->lock);
+    return SILT_OK;
+}
+
+silt_status sl_s3_prove(struct sl_s3_store *store, const silt_call *call, const struct sl_s3_place *place,
+                        silt_error *err)
+{
+    enum sl_s3_condition condition = read_condition(store, place->bucket);
+    if (condition == SL_S3_CONDITION_PROVE) {
+        pthread_mutex_lock(&store->probe_lock);
+        silt_status status = SILT_OK;
+        condition = read_condition(store, place->bucket);
+        if (condition == SL_S3_CONDITION_PROVE) {
+            status = prove(store, call, place, err);
+        }
+        pthread_mutex_unlock(&store->probe_lock);
+        return status;
+    }
+    if (condition == SL_S3_CONDITION_REFUSE) {
+        return sl_fail(err, SILT_EUNSUPPORTED, NULL,
+                       "bucket %s is said to have no conditional creates, without which silt does not commit (%s)",
+                       place->bucket->name, sl_option_name(SL_OPTION_S3_CONDITIONAL_PUT));
+    }
+    return SILT_OK;
+}

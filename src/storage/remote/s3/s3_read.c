@@ -1,0 +1,231 @@
+/*
+ * Reading: ranges, all at once, and what HEAD says of an object. A range that came is compared with the one that was asked for. Any thread.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "storage/remote/http_fields.h"
+#include "storage/remote/s3/s3_int.h"
+
+#define MAX_OBJECT ((size_t)1 << 40)         /* of one answer; S3's objects end at 5 TiB, memory before */
+#define MIN_LIMIT ((size_t)64 * 1024 * 1024) /* a server may ignore a range of a small object */
+
+struct read {
+    silt_read_request *request;
+    char range[64]; /* the Range header's value; empty: the whole object */
+};
+
+/* ---- asking ---- */
+
+static void write_range(struct read *read)
+{
+    const silt_read_request *request = read->request;
+    const int64_t first = request->offset;
+    read->range[0] = '\0';
+    if (first < 0) { /* -INT64_MIN has no positive twin, but no object has as many bytes */
+        (void)snprintf(read->range, sizeof(read->range), "bytes=-%" PRId64, first == INT64_MIN ? INT64_MAX : -first);
+    } else if (request->length >= 0) {
+        const int64_t end = request->length > INT64_MAX - first ? INT64_MAX : first + request->length;
+        (void)snprintf(read->range, sizeof(read->range), "bytes=%" PRId64 "-%" PRId64, first, end - 1);
+    } else if (first > 0) {
+        (void)snprintf(read->range, sizeof(read->range), "bytes=%" PRId64 "-", first);
+    }
+}
+
+static silt_status prepare_read(struct sl_s3_store *store, struct read *read, struct sl_s3_ask *ask, silt_error *err)
+{
+    struct sl_s3_place place;
+    SL_TRY(sl_s3_locate(store, read->request->path, &place, err));
+    if (place.key.len == 0) {
+        return sl_fail(err, SILT_EINVALID, NULL, "expected s3://bucket/key");
+    }
+    const int64_t length = read->request->length;
+    /* Nothing is wanted but to know whether it is there. */
+    ask->method = length == 0 ? "HEAD" : "GET";
+    ask->bucket = place.bucket;
+    ask->key = place.key;
+    ask->content = true;
+    ask->max_answer = MAX_OBJECT;
+    if (length != 0) {
+        write_range(read);
+        if (read->range[0] != '\0') {
+            ask->extra[ask->n_extra++] = (struct sl_http_header){"Range", read->range};
+        }
+        if (length > 0 && (uint64_t)length < MAX_OBJECT && read->request->offset >= 0) {
+            ask->max_answer = (size_t)length > MIN_LIMIT ? (size_t)length : MIN_LIMIT;
+        }
+    }
+    return SILT_OK;
+}
+
+/* ---- answers ---- */
+
+/* Which bytes of the object the answer has; false if it is not what was asked for. */
+static bool find_span(const struct read *read, const struct sl_http_request *answer, int64_t *first, int64_t *size)
+{
+    const int64_t got = (int64_t)answer->answer.len;
+    *first = 0;
+    if (answer->code == 200) { /* a server may ignore a range */
+        *size = got;
+        return true;
+    }
+    int64_t last = 0;
+    if (!sl_http_content_range_parse(sl_http_header(answer, "content-range"), first, &last, size) || *size < 0 ||
+        *first < 0 || last - *first + 1 != got) {
+        return false;
+    }
+    const int64_t offset = read->request->offset;
+    const int64_t length = read->request->length;
+    int64_t begin = offset;
+    int64_t end = *size;
+    if (offset < 0) {
+        begin = offset <= -*size ? 0 : *size + offset;
+    } else if (length >= 0 && length < *size - offset) {
+        end = offset + length;
+    }
+    return *first == begin && last == end - 1;
+}
+
+/* Cuts what came to what was asked for, and hands the block on. */
+static silt_status take_data(struct sl_s3_store *store, struct read *read, struct sl_http_request *answer,
+                             silt_error *err)
+{
+    silt_read_request *request = read->request;
+    int64_t first = 0;
+    int64_t size = 0;
+    if (!find_span(read, answer, &first, &size)) {
+        return sl_fail(err, SILT_EIO, NULL, "the server sent other bytes than those that were asked for");
+    }
+    int64_t begin = request->offset;
+    if (begin < 0) {
+        begin = begin <= -size ? 0 : size + begin;
+    }
+    begin = begin < size ? begin : size;
+    const int64_t end = request->length < 0 || request->length > size - begin ? size : begin + request->length;
+    request->file_size = size;
+    if (end <= begin) {
+        return SILT_OK;
+    }
+    if (begin < first || (uint64_t)(end - first) > answer->answer.len) {
+        return sl_fail(err, SILT_EIO, NULL, "the server sent fewer bytes than were asked for");
+    }
+    const size_t n = (size_t)(end - begin);
+    size_t len = 0;
+    size_t cap = 0;
+    char *block = sl_buf_take(&answer->answer, &len, &cap);
+    memmove(block, block + (begin - first), n);
+    void *data = sl_resize(store->env, block, cap, n);
+    if (data == NULL) {
+        sl_release(store->env, block, cap);
+        return sl_fail_nomem(err);
+    }
+    request->data = data;
+    request->data_len = n;
+    return SILT_OK;
+}
+
+static silt_status finish_read(struct sl_s3_store *store, struct read *read, struct sl_s3_ask *ask,
+                               struct sl_exchange *exchange, silt_error *err)
+{
+    silt_read_request *request = read->request;
+    struct sl_http_request *answer = &exchange->request;
+    int64_t first = 0;
+    int64_t last = 0;
+    if (request->length == 0 && sl_s3_answered(exchange, 200)) {
+        int64_t size = -1;
+        request->file_size = sl_http_header_i64(answer, "content-length", &size) ? size : -1;
+        return SILT_OK;
+    }
+    if (sl_s3_answered(exchange, 416)) { /* the range begins at the end, or the object is empty */
+        int64_t size = -1;
+        request->file_size = sl_http_content_range_parse(sl_http_header(answer, "content-range"), &first, &last, &size)
+                                 ? size
+                                 : -1;
+        return SILT_OK;
+    }
+    if (sl_s3_answered(exchange, 200) || (sl_s3_answered(exchange, 206) && read->range[0] != '\0')) {
+        return take_data(store, read, answer, err);
+    }
+    return sl_s3_fail(ask, exchange, err);
+}
+
+/* Requests whose path is none are completed at once; the others stand at the front of the arrays. */
+static size_t prepare_all(struct sl_s3_store *store, silt_read_request *requests, size_t n, struct read *reads,
+                          struct sl_s3_ask *asks, silt_error *err)
+{
+    size_t ready = 0;
+    for (size_t i = 0; i < n; i++) {
+        requests[i].status = SILT_OK;
+        requests[i].data = NULL;
+        requests[i].data_len = 0;
+        requests[i].file_size = -1;
+        reads[ready] = (struct read){.request = &requests[i]};
+        asks[ready] = (struct sl_s3_ask){0};
+        requests[i].status = prepare_read(store, &reads[ready], &asks[ready], err);
+        ready += requests[i].status == SILT_OK ? 1 : 0;
+    }
+    return ready;
+}
+
+silt_status sl_s3_read_many(void *impl, const silt_call *call, silt_read_request *requests, size_t n,
+                            void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err)
+{
+    struct sl_s3_store *store = impl;
+    if (n == 0) {
+        return SILT_OK;
+    }
+    struct read *reads = sl_alloc_array(store->env, n, sizeof(*reads));
+    struct sl_s3_ask *asks = sl_alloc_array(store->env, n, sizeof(*asks));
+    struct sl_exchange *exchanges = sl_alloc_array(store->env, n, sizeof(*exchanges));
+    silt_status status = SILT_OK;
+    size_t ready = 0;
+    if (reads == NULL || asks == NULL || exchanges == NULL) {
+        status = sl_fail_nomem(err);
+    } else {
+        ready = prepare_all(store, requests, n, reads, asks, err);
+        status = sl_s3_run(store, call, asks, exchanges, ready, err);
+    }
+    for (size_t i = 0; i < ready; i++) {
+        silt_read_request *request = reads[i].request;
+        request->status = status != SILT_OK && exchanges[i].status != SILT_OK
+                              ? status
+                              : finish_read(store, &reads[i], &asks[i], &exchanges[i], err);
+        sl_s3_release(&asks[i], &exchanges[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (asks == NULL || reads == NULL || exchanges == NULL) {
+            requests[i].status = status;
+        }
+        on_done(ctx, &requests[i]);
+    }
+    sl_release(store->env, reads, n * sizeof(*reads));
+    sl_release(store->env, asks, n * sizeof(*asks));
+    sl_release(store->env, exchanges, n * sizeof(*exchanges));
+    return status;
+}
+
+silt_status sl_s3_stat(void *impl, const silt_call *call, const char *path, int64_t *size_bytes, int64_t *modified_ms,
+                       silt_error *err)
+{
+    struct sl_s3_store *store = impl;
+    struct sl_s3_place place;
+    struct sl_exchange exchange = {0};
+    int64_t seconds = 0;
+    int64_t size = 0;
+    SL_TRY(sl_s3_locate(store, path, &place, err));
+    struct sl_s3_ask ask = {.bucket = place.bucket, .method = "HEAD", .key = place.key, .content = true};
+    silt_status status = sl_s3_run_for(store, call, &ask, &exchange, 200, err);
+    if (status == SILT_OK && (!sl_http_header_i64(&exchange.request, "content-length", &size) || size < 0 ||
+                              !sl_http_date_parse(sl_http_header(&exchange.request, "last-modified"), &seconds))) {
+        status = sl_fail(err, SILT_EIO, NULL, "the server tells no size or no time of the object");
+    }
+    if (status == SILT_OK) {
+        *size_bytes = size;
+        *modified_ms = seconds * 1000;
+    }
+    sl_s3_release(&ask, &exchange);
+    return status;
+}
