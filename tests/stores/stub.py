@@ -11,6 +11,7 @@ What a request is answered with, the first of these that fits:
   /_count/TARGET     how many requests had exactly that target (GET)
   /_connections      how many connections there were, those of control not counted (GET)
   /_open             how many connections are open, those of control not counted (GET)
+  /_late             how often late bytes and notices have gone out (GET)
   /_log              all requests as JSON: connection, method, target, headers, body_len, tls (GET)
   /_script           POST {"prefix": P, "method": M or absent, "steps": [STEPS of /do …]}: the next requests whose target begins
                      with P get these steps, one each; those that come later are answered as if there were no script
@@ -27,10 +28,13 @@ Settings of a step:
   length=N           another Content-Length than the body's; length=none for none; lengths=A+B for two
   chunked            in chunks; trailer=NAME:VALUE behind them
   excess=TEXT        bytes behind the body, in one piece with it
+  late=TEXT          bytes behind the body, after it has gone out
   interim            "100 Continue" first
   delay=MS           before the answer; pause=MS between pieces of the body of piece=N bytes
   cut=N              the body ends after N bytes, and the connection with it
-  end=close, reset   what becomes of the connection after the answer, without a word in its headers; default: it is kept
+  stall=N            nothing comes after N bytes of the body
+  end=close, reset   what becomes of the connection after the answer, without a word in its headers; default: it is kept;
+  end=notice         TLS's notice of the end, and the connection stays open for a second
   quiet              no answer at all
   early              acts before the body of the request is read
   effect             does first what the method means for an object of that name
@@ -63,6 +67,7 @@ class State:
         self.counts = {}
         self.connections = set()
         self.open = set()
+        self.late = 0
         self.scripts = []
         self.objects = {}
 
@@ -162,6 +167,8 @@ def control_answer(request):
             return Answer(200, str(len(STATE.connections)).encode())
         if name == "/_open":
             return Answer(200, str(len(STATE.open)).encode())
+        if name == "/_late":
+            return Answer(200, str(STATE.late).encode())
         if name == "/_log":
             return Answer(200, json.dumps(STATE.log).encode())
         if name == "/_reset":
@@ -189,6 +196,11 @@ def choose_step(request):
     return Step(steps[min(count, len(steps) - 1)])
 
 
+def count_late():
+    with STATE_LOCK:
+        STATE.late += 1
+
+
 # ---- connections --------------------------------------------------------------------------------------------------
 
 
@@ -202,6 +214,10 @@ class Connection:
         if not data:
             raise Gone
         self.pending += data
+
+    def wait_for_end(self):
+        while True:
+            self.receive()
 
     def take(self, n):
         while len(self.pending) < n:
@@ -236,6 +252,13 @@ class Connection:
             request.body = self.take(int(request.header("content-length") or 0))
 
     def end(self, how):
+        if how == "notice":
+            try:
+                self.sock.settimeout(0.01)
+                self.sock.unwrap()  # waits for the other side's notice, which does not come
+            except OSError:
+                count_late()
+                time.sleep(1)
         if how == "reset":
             self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         raise Gone
@@ -247,6 +270,9 @@ class Connection:
             self.sock.sendall(head + body + step.settings["excess"].encode())
             return
         self.sock.sendall(head)
+        if step.has("stall"):
+            self.sock.sendall(body[: step.number("stall")])
+            self.wait_for_end()
         for begin in range(0, min(cut, len(body)), piece):
             data = body[begin : min(begin + piece, cut)]
             if step.has("chunked"):
@@ -293,10 +319,12 @@ class Connection:
             answer = Answer(step.number("code", 200), body)
         answer.fields += step.fields
         if step.has("hang"):
-            while True:
-                self.receive()
+            self.wait_for_end()
         if not step.has("quiet"):
             self.send_answer(request, answer, step)
+        if step.has("late"):
+            self.sock.sendall(step.settings["late"].encode())
+            count_late()
         if step.has("end"):
             self.end(step.settings["end"])
 

@@ -176,3 +176,8 @@ long stub_server_open(const struct stub_server *stub)
 {
     return ask_number(stub, "/_open");
 }
+
+long stub_server_late(const struct stub_server *stub)
+{
+    return ask_number(stub, "/_late");
+}

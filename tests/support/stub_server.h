@@ -29,6 +29,8 @@ long stub_server_count(const struct stub_server *stub, const char *target);
 long stub_server_connections(const struct stub_server *stub);
 /* Connections with requests that are open. */
 long stub_server_open(const struct stub_server *stub);
+/* How often late bytes and notices of an end have gone out. */
+long stub_server_late(const struct stub_server *stub);
 /* Writes what GET of a control target answers; false when the server cannot be asked or it does not fit. */
 bool stub_server_ask(const struct stub_server *stub, const char *target, char *out, size_t out_size);
 

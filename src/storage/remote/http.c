@@ -65,6 +65,7 @@ static silt_status make_worker(struct sl_http *http, struct sl_http_worker **out
     if (worker == NULL) {
         return sl_fail_nomem(err);
     }
+    worker->env = http->env;
     worker->multi = curl_multi_init();
     if (worker->multi == NULL ||
         curl_multi_setopt(worker->multi, CURLMOPT_MAXCONNECTS, (long)http->options.max_connections) != CURLM_OK) {

@@ -1,5 +1,5 @@
 /*
- * One request under way: what libcurl is told about it, what its callbacks take, and what the request is told in the end.
+ * One request under way: what libcurl is told about it, and what its callbacks give and take. How it ends is in http_result.c.
  *
  * One thread at a time, that of the session.
  */
@@ -13,77 +13,6 @@
 #include "silt/version.h"
 #include "storage/remote/http_fields.h"
 
-/* ---- texts ---- */
-
-/* The host and port of a URL, without userinfo. */
-static struct sl_str host_of(const char *url)
-{
-    struct sl_str rest = sl_str_from(url);
-    const size_t scheme = sl_str_find(rest, SL_STR("://"));
-    rest = scheme != SIZE_MAX ? sl_str_sub(rest, scheme + 3, rest.len) : rest;
-    size_t end = 0;
-    size_t begin = 0;
-    while (end < rest.len && strchr("/?#", rest.ptr[end]) == NULL) {
-        end++;
-        begin = rest.ptr[end - 1] == '@' ? end : begin;
-    }
-    return sl_str_sub(rest, begin, end);
-}
-
-/* Makes one line of printable US-ASCII of libcurl's text, which may quote a server. */
-static const char *clean_reason(char *text)
-{
-    for (char *at = text; *at != '\0'; at++) {
-        if (*at < ' ' || *at > '~') {
-            *at = '?';
-        }
-    }
-    return text;
-}
-
-static silt_status say_time_out(const struct sl_http_flight *flight, struct sl_str host, silt_error *err)
-{
-    return sl_fail(err, SILT_EIO, NULL, "no connection to %.*s within %lld ms", SL_FMT(host),
-                   (long long)(flight->http->options.connect_timeout_us / 1000));
-}
-
-static silt_status say_tls(struct sl_http_flight *flight, struct sl_str host, silt_error *err)
-{
-    const silt_status status = sl_fail(err, SILT_EIO, NULL, "TLS with %.*s failed: %s", SL_FMT(host),
-                                       clean_reason(flight->reason));
-    sl_error_hint(err, "if its certificate is signed by an authority that the system does not know, name a file of "
-                       "certificates in PEM: store option ca_file");
-    return status;
-}
-
-/* What a result of libcurl means, in words that quote nothing of a URL but the host. */
-static silt_status explain(struct sl_http_flight *flight, CURLcode result, silt_error *err)
-{
-    const struct sl_str host = host_of(flight->request->url);
-    const char *reason = flight->reason[0] != '\0' ? clean_reason(flight->reason) : curl_easy_strerror(result);
-    switch (result) {
-    case CURLE_OUT_OF_MEMORY: return sl_fail_nomem(err);
-    case CURLE_URL_MALFORMAT:
-    case CURLE_UNSUPPORTED_PROTOCOL:
-        return sl_fail(err, SILT_EINVALID, NULL, "no URL of http or https that can be used, on host %.*s",
-                       SL_FMT(host));
-    case CURLE_COULDNT_RESOLVE_HOST: return sl_fail(err, SILT_EIO, NULL, "cannot resolve host %.*s", SL_FMT(host));
-    case CURLE_COULDNT_RESOLVE_PROXY:
-        return sl_fail(err, SILT_EIO, NULL, "cannot resolve the proxy for host %.*s", SL_FMT(host));
-    case CURLE_COULDNT_CONNECT: return sl_fail(err, SILT_EIO, NULL, "cannot connect to %.*s: %s", SL_FMT(host), reason);
-    case CURLE_OPERATION_TIMEDOUT: return say_time_out(flight, host, err);
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_CIPHER:
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CACERT_BADFILE: return say_tls(flight, host, err);
-    case CURLE_PARTIAL_FILE: return sl_fail(err, SILT_EIO, NULL, "%.*s cut its answer short", SL_FMT(host));
-    case CURLE_GOT_NOTHING:
-        return sl_fail(err, SILT_EIO, NULL, "%.*s closed the connection without an answer", SL_FMT(host));
-    default: return sl_fail(err, SILT_EIO, NULL, "request to %.*s failed: %s", SL_FMT(host), reason);
-    }
-}
-
 /* ---- callbacks ---- */
 
 static int64_t now_of(const struct sl_http_flight *flight)
@@ -96,7 +25,7 @@ static bool may_go_out_twice(const char *method)
     return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
-static bool has_body(const char *method)
+bool sl_http_has_body(const char *method)
 {
     return !may_go_out_twice(method) && strcmp(method, "DELETE") != 0;
 }
@@ -109,10 +38,12 @@ static bool has_body(const char *method)
 static int take_off(void *user, char *remote_ip, char *local_ip, int remote_port, int local_port)
 {
     struct sl_http_flight *flight = user;
-    (void)remote_ip;
+    const struct sl_http_ends ends = {.remote_ip = remote_ip, .remote_port = remote_port, .local_port = local_port};
     (void)local_ip;
-    (void)remote_port;
-    (void)local_port;
+    if (!sl_http_socket_use(flight->worker, &ends, &flight->fd) && !flight->sent) {
+        flight->stale = true;
+        return CURL_PREREQFUNC_ABORT;
+    }
     if (flight->sent && !flight->answered && !may_go_out_twice(flight->request->method)) {
         flight->broke = true;
         return CURL_PREREQFUNC_ABORT;
@@ -184,17 +115,17 @@ static size_t take_header(char *line, size_t size, size_t n, void *user)
     if (sl_buf_status(block, NULL) != SILT_OK || flight->headers_got > SL_HTTP_MAX_HEADERS_IN_ALL) {
         return refuse(flight,
                       sl_fail(error_of(flight), SILT_ELIMIT, NULL, "%.*s answered with more headers than %zu bytes",
-                              SL_FMT(host_of(flight->request->url)), SL_HTTP_MAX_HEADERS));
+                              SL_FMT(sl_http_host_of(flight->request->url)), SL_HTTP_MAX_HEADERS));
     }
     if (flight->framing == SL_HTTP_FRAMING_BROKEN) { /* libcurl would wait for as many bytes as one of them says */
         return refuse(flight, sl_fail(error_of(flight), SILT_EIO, NULL,
                                       "answer of %.*s has several lengths, or none that is a number",
-                                      SL_FMT(host_of(flight->request->url))));
+                                      SL_FMT(sl_http_host_of(flight->request->url))));
     }
     return text.len;
 }
 
-static long code_of(const struct sl_http_flight *flight)
+long sl_http_flight_code(const struct sl_http_flight *flight)
 {
     long code = 0;
     return curl_easy_getinfo(flight->easy, CURLINFO_RESPONSE_CODE, &code) == CURLE_OK ? code : 0;
@@ -218,10 +149,10 @@ static size_t take_body(char *bytes, size_t size, size_t n, void *user)
     flight->last_us = now_of(flight);
     if (len > request->answer.max - flight->body_got) {
         return refuse(flight, sl_fail(error_of(flight), SILT_ELIMIT, NULL, "answer of %.*s is longer than %zu bytes",
-                                      SL_FMT(host_of(request->url)), request->answer.max));
+                                      SL_FMT(sl_http_host_of(request->url)), request->answer.max));
     }
     flight->body_got += len;
-    if (request->sink != NULL && code_of(flight) / 100 == 2) {
+    if (request->sink != NULL && sl_http_flight_code(flight) / 100 == 2) {
         const silt_status status = request->sink(request->user, bytes, len, error_of(flight));
         return status == SILT_OK ? len : refuse(flight, status);
     }
@@ -291,10 +222,13 @@ static bool set_fixed(struct sl_http_flight *flight)
          curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header) == CURLE_OK &&
          curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body) == CURLE_OK &&
          curl_easy_setopt(easy, CURLOPT_READFUNCTION, give_body) == CURLE_OK &&
-         curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, rewind_body) == CURLE_OK;
+         curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, rewind_body) == CURLE_OK &&
+         curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, sl_http_socket_open) == CURLE_OK &&
+         curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, sl_http_socket_close) == CURLE_OK;
     ok = ok && set_pointer(easy, CURLOPT_PREREQDATA, flight) && set_pointer(easy, CURLOPT_HEADERDATA, flight) &&
          set_pointer(easy, CURLOPT_WRITEDATA, flight) && set_pointer(easy, CURLOPT_READDATA, flight) &&
-         set_pointer(easy, CURLOPT_SEEKDATA, flight) && set_pointer(easy, CURLOPT_PRIVATE, flight) &&
+         set_pointer(easy, CURLOPT_SEEKDATA, flight) && set_pointer(easy, CURLOPT_OPENSOCKETDATA, flight) &&
+         set_pointer(easy, CURLOPT_CLOSESOCKETDATA, flight->worker) &&
          set_pointer(easy, CURLOPT_ERRORBUFFER, flight->reason);
     return ok;
 }
@@ -311,7 +245,7 @@ static bool set_method(struct sl_http_flight *flight)
         return set_number(easy, CURLOPT_NOBODY, 1);
     }
     bool ok = set_pointer(easy, CURLOPT_CUSTOMREQUEST, method);
-    if (has_body(method)) {
+    if (sl_http_has_body(method)) {
         ok = ok && set_number(easy, CURLOPT_UPLOAD, 1) &&
              curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->body_len) == CURLE_OK;
     }
@@ -384,7 +318,7 @@ static silt_status check_url(const char *url, silt_error *err)
 {
     const struct sl_str text = sl_str_from(url);
     const bool http = sl_str_starts_with(text, SL_STR("http://")) || sl_str_starts_with(text, SL_STR("https://"));
-    const struct sl_str host = host_of(url);
+    const struct sl_str host = sl_http_host_of(url);
     if (!http || host.len == 0 || !is_one_line(url)) {
         return sl_fail(err, SILT_EINVALID, NULL, "no URL of http or https, on host \"%.*s\"", SL_FMT(host));
     }
@@ -394,7 +328,8 @@ static silt_status check_url(const char *url, silt_error *err)
     return SILT_OK;
 }
 
-silt_status sl_http_flight_prepare(struct sl_http_flight *flight, struct sl_http_request *request, silt_error *err)
+silt_status sl_http_flight_prepare(struct sl_http_flight *flight, struct sl_http_request *request, bool fresh,
+                                   silt_error *err)
 {
     const silt_env *env = flight->http->env;
     sl_http_request_release(request);
@@ -410,6 +345,8 @@ silt_status sl_http_flight_prepare(struct sl_http_flight *flight, struct sl_http
     flight->sent = false;
     flight->answered = false;
     flight->broke = false;
+    flight->stale = false;
+    flight->fd = -1;
     flight->in_block = false;
     flight->framing = SL_HTTP_FRAMING_NONE;
     flight->length = -1;
@@ -417,95 +354,12 @@ silt_status sl_http_flight_prepare(struct sl_http_flight *flight, struct sl_http
     flight->reason[0] = '\0';
     SL_TRY(check_url(request->url, err));
     curl_easy_reset(flight->easy);
-    if (!set_fixed(flight) || !set_method(flight) || !set_pointer(flight->easy, CURLOPT_URL, request->url)) {
+    if (!set_fixed(flight) || !set_method(flight) || !set_pointer(flight->easy, CURLOPT_URL, request->url) ||
+        !set_number(flight->easy, CURLOPT_FRESH_CONNECT, fresh ? 1 : 0)) {
         return sl_fail_nomem(err);
     }
     SL_TRY(set_auth(flight, err));
     return set_headers(flight, err);
-}
-
-/* ---- the end ---- */
-
-/* Judges an answer that libcurl takes for a whole one. */
-static silt_status check_whole(struct sl_http_flight *flight, int code, silt_error *err)
-{
-    const struct sl_http_request *request = flight->request;
-    const struct sl_str host = host_of(request->url);
-    long version = 0;
-    const bool framed = curl_easy_getinfo(flight->easy, CURLINFO_HTTP_VERSION, &version) == CURLE_OK &&
-                        version != CURL_HTTP_VERSION_1_0 && version != CURL_HTTP_VERSION_1_1;
-    const bool bodiless = strcmp(request->method, "HEAD") == 0 || code == 204 || code == 304;
-    if (code < 200) {
-        return sl_fail(err, SILT_EIO, NULL, "%.*s gave no answer", SL_FMT(host));
-    }
-    if (code / 100 == 2 && flight->body_sent < request->body_len && has_body(request->method)) {
-        return sl_fail(err, SILT_EIO, NULL, "%.*s answered %d before it had the whole request", SL_FMT(host), code);
-    }
-    if (bodiless) {
-        return SILT_OK;
-    }
-    if (flight->framing == SL_HTTP_FRAMING_LENGTH && (uint64_t)flight->length != flight->body_got) {
-        return sl_fail(err, SILT_EIO, NULL, "answer of %.*s has %zu bytes, and should have %lld", SL_FMT(host),
-                       flight->body_got, (long long)flight->length);
-    }
-    if (flight->framing == SL_HTTP_FRAMING_NONE && !framed && code / 100 == 2 && strcmp(request->method, "GET") == 0) {
-        return sl_fail(err, SILT_EIO, NULL, "answer of %.*s has neither a length nor an end", SL_FMT(host));
-    }
-    return SILT_OK;
-}
-
-/* Nothing of an answer that is not whole is left to be taken for one. */
-static void fail_request(struct sl_http_request *request, silt_status status, bool unsent)
-{
-    request->status = status;
-    request->unsent = unsent;
-    request->code = 0;
-    sl_buf_release(&request->headers_raw);
-    sl_buf_release(&request->answer);
-}
-
-static void let_go(struct sl_http_flight *flight)
-{
-    flight->request = NULL;
-    curl_slist_free_all(flight->headers); /* the handle is reset before it is used again */
-    flight->headers = NULL;
-}
-
-void sl_http_flight_land(struct sl_http_flight *flight, CURLcode result)
-{
-    struct sl_http_request *request = flight->request;
-    const int code = (int)code_of(flight);
-    silt_status status = flight->failure;
-    if (status == SILT_OK && flight->broke) {
-        status = sl_fail(&request->error, SILT_EIO, NULL, "%.*s closed the connection without an answer",
-                         SL_FMT(host_of(request->url)));
-    } else if (status == SILT_OK && result != CURLE_OK) {
-        status = explain(flight, result, &request->error);
-    } else if (status == SILT_OK) {
-        status = check_whole(flight, code, &request->error);
-    }
-    if (status == SILT_OK) {
-        request->status = SILT_OK;
-        request->code = code;
-    } else {
-        request->error.sys_code = code;
-        fail_request(request, status, !flight->sent);
-    }
-    let_go(flight);
-}
-
-void sl_http_flight_abort(struct sl_http_flight *flight, silt_status status, const silt_error *err)
-{
-    flight->request->error = *err;
-    fail_request(flight->request, status, !flight->sent);
-    let_go(flight);
-}
-
-void sl_http_request_fail(struct sl_http_request *request, silt_status status, const silt_error *err)
-{
-    sl_http_request_release(request);
-    request->error = *err;
-    fail_request(request, status, true);
 }
 
 bool sl_http_flight_is_stuck(struct sl_http_flight *flight, int64_t now_us)
@@ -515,17 +369,18 @@ bool sl_http_flight_is_stuck(struct sl_http_flight *flight, int64_t now_us)
         return false;
     }
     flight->failure = sl_fail(&flight->request->error, SILT_EIO, NULL, "nothing came from %.*s for %lld ms",
-                              SL_FMT(host_of(flight->request->url)), (long long)(limit_us / 1000));
+                              SL_FMT(sl_http_host_of(flight->request->url)), (long long)(limit_us / 1000));
     return true;
 }
 
-struct sl_http_flight *sl_http_flight_new(struct sl_http *http)
+struct sl_http_flight *sl_http_flight_new(struct sl_http *http, struct sl_http_worker *worker)
 {
     struct sl_http_flight *flight = sl_alloc_zero(http->env, sizeof(*flight));
     if (flight == NULL) {
         return NULL;
     }
     flight->http = http;
+    flight->worker = worker;
     flight->easy = curl_easy_init();
     if (flight->easy == NULL) {
         sl_release(http->env, flight, sizeof(*flight));

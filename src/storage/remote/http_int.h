@@ -1,6 +1,6 @@
 /*
  * Inside of the HTTP pool. A pool (http.c) holds idle workers; a worker is a multi handle with its connections and with flights that
- * can be used again; a flight (http_flight.c) is an easy handle with one request under way; a session (http_session.c) is a worker
+ * can be used again; a flight (http_flight.c, http_result.c) is an easy handle with one request under way, http_socket.c knows its connection; a session (http_session.c) is a worker
  * borrowed by one thread, which sends the requests that it is given, at most as many at once as the pool's options say.
  */
 #ifndef SL_REMOTE_HTTP_INT_H
@@ -46,6 +46,7 @@ void sl_http_give_back(struct sl_http *http, struct sl_http_worker *worker, bool
 
 struct sl_http_flight {
     struct sl_http *http;
+    struct sl_http_worker *worker;
     CURL *easy;
     struct sl_http_flight *next; /* in `idle` or `busy` of the worker */
     struct sl_http_request *request;
@@ -59,6 +60,8 @@ struct sl_http_flight {
     bool sent;                    /* the request went out, or part of it may have */
     bool answered;                /* some byte came since it went out last */
     bool broke;                   /* libcurl would have sent it once more, see take_off */
+    bool stale;                   /* nothing was sent, since the connection that was kept is at its end */
+    int fd;                       /* of the connection, -1: not known */
     bool in_block;                /* between a status line and the empty line */
     enum sl_http_framing framing; /* of the last header block that came */
     int64_t length;               /* its Content-Length, see sl_http_framing_of */
@@ -67,18 +70,37 @@ struct sl_http_flight {
 };
 
 struct sl_http_worker {
+    const silt_env *env;
     struct sl_http_worker *next;
     CURLM *multi;
     struct sl_http_flight *idle;
     struct sl_http_flight *busy;
     size_t n_busy;
+    struct sl_http_socket *sockets;
 };
 
+/* The two ends of a connection, as libcurl names them. */
+struct sl_http_ends {
+    const char *remote_ip;
+    int remote_port;
+    int local_port;
+};
+
+/* libcurl's callbacks, with a flight and with a worker as user. */
+curl_socket_t sl_http_socket_open(void *user, curlsocktype purpose, struct curl_sockaddr *address);
+int sl_http_socket_close(void *user, curl_socket_t fd);
+/* A request is about to go out on this connection; false if it must not, since the server has ended it or sent what nobody asked for. */
+bool sl_http_socket_use(struct sl_http_worker *worker, const struct sl_http_ends *ends, int *fd);
+void sl_http_socket_set_framed(struct sl_http_worker *worker, int fd);
+
 /* A flight with an easy handle of its own. NULL: out of memory. */
-struct sl_http_flight *sl_http_flight_new(struct sl_http *http);
+struct sl_http_flight *sl_http_flight_new(struct sl_http *http, struct sl_http_worker *worker);
 void sl_http_flight_free(struct sl_http_flight *flight); /* NULL is legal */
-/* Makes the easy handle ready for a request. A failure is that of the request. */
-silt_status sl_http_flight_prepare(struct sl_http_flight *flight, struct sl_http_request *request, silt_error *err);
+/* Makes the easy handle ready for a request. A failure is that of the request. fresh: on a connection of its own. */
+silt_status sl_http_flight_prepare(struct sl_http_flight *flight, struct sl_http_request *request, bool fresh,
+                                   silt_error *err);
+/* Lets the request go as if it had never been prepared. */
+void sl_http_flight_withdraw(struct sl_http_flight *flight);
 /* Fills the request from what libcurl says, and lets it go. */
 void sl_http_flight_land(struct sl_http_flight *flight, CURLcode result);
 /* The same for a request that ends without libcurl: with this failure. err is copied. */
@@ -86,8 +108,15 @@ void sl_http_flight_abort(struct sl_http_flight *flight, silt_status status, con
 /* True when nothing moved for longer than the pool's options allow; the request's failure is then set. */
 bool sl_http_flight_is_stuck(struct sl_http_flight *flight, int64_t now_us);
 
+/* Status of the answer so far, 0: none. */
+long sl_http_flight_code(const struct sl_http_flight *flight);
+
 /* Ends a request that is not in flight. */
 void sl_http_request_fail(struct sl_http_request *request, silt_status status, const silt_error *err);
+
+/* The host and port of a URL, without userinfo. Borrowed. */
+struct sl_str sl_http_host_of(const char *url);
+bool sl_http_has_body(const char *method);
 
 /* ---- a session: one thread ---- */
 

@@ -56,7 +56,7 @@ static struct sl_http_flight *take_idle(struct sl_http_worker *worker, struct sl
 {
     struct sl_http_flight *flight = worker->idle;
     if (flight == NULL) {
-        return sl_http_flight_new(http);
+        return sl_http_flight_new(http, worker);
     }
     worker->idle = flight->next;
     return flight;
@@ -80,21 +80,15 @@ static void leave_busy(struct sl_http_session *session, struct sl_http_flight *f
     if (curl_multi_remove_handle(worker->multi, flight->easy) != CURLM_OK) {
         session->broken = true;
     }
-    put_idle(worker, flight);
 }
 
-/* Sends one request off, or completes it with why it cannot be. */
-static void begin(struct sl_http_session *session, struct sl_http_request *request)
+/* Sends a request off with a flight that is in no list, or completes it with why it cannot be. */
+static void send_off(struct sl_http_session *session, struct sl_http_flight *flight, struct sl_http_request *request,
+                     bool fresh)
 {
     struct sl_http_worker *worker = session->worker;
     silt_error error = SILT_ERROR_INIT;
-    struct sl_http_flight *flight = take_idle(worker, session->http);
-    if (flight == NULL) {
-        sl_http_request_fail(request, sl_fail_nomem(&error), &error);
-        tell(session, request);
-        return;
-    }
-    silt_status status = sl_http_flight_prepare(flight, request, &error);
+    silt_status status = sl_http_flight_prepare(flight, request, fresh, &error);
     if (status == SILT_OK && curl_multi_add_handle(worker->multi, flight->easy) != CURLM_OK) {
         status = sl_fail_nomem(&error);
     }
@@ -109,6 +103,18 @@ static void begin(struct sl_http_session *session, struct sl_http_request *reque
     worker->n_busy++;
 }
 
+static void begin(struct sl_http_session *session, struct sl_http_request *request)
+{
+    silt_error error = SILT_ERROR_INIT;
+    struct sl_http_flight *flight = take_idle(session->worker, session->http);
+    if (flight == NULL) {
+        sl_http_request_fail(request, sl_fail_nomem(&error), &error);
+        tell(session, request);
+        return;
+    }
+    send_off(session, flight, request, false);
+}
+
 static void begin_those_with_room(struct sl_http_session *session)
 {
     while (session->first != NULL && session->worker->n_busy < session->http->options.max_connections) {
@@ -119,8 +125,14 @@ static void begin_those_with_room(struct sl_http_session *session)
 static void finish(struct sl_http_session *session, struct sl_http_flight *flight, CURLcode result)
 {
     struct sl_http_request *request = flight->request;
-    sl_http_flight_land(flight, result);
     leave_busy(session, flight);
+    if (flight->stale) { /* nothing of it was sent, and on a connection of its own it cannot be stale again */
+        sl_http_flight_withdraw(flight);
+        send_off(session, flight, request, true);
+        return;
+    }
+    sl_http_flight_land(flight, result);
+    put_idle(session->worker, flight);
     tell(session, request);
 }
 
@@ -200,8 +212,9 @@ void sl_http_session_close(struct sl_http_session *session, silt_status status, 
     while (session->worker->busy != NULL) {
         struct sl_http_flight *flight = session->worker->busy;
         struct sl_http_request *request = flight->request;
-        sl_http_flight_abort(flight, status, err);
         leave_busy(session, flight);
+        sl_http_flight_abort(flight, status, err);
+        put_idle(session->worker, flight);
         tell(session, request);
     }
     while (session->first != NULL) {

@@ -262,6 +262,141 @@ static void kept_connection_that_was_closed_is_not_used(void **state)
     expect_answer(rig, &put, 200, "");
 }
 
+static void wait_for_late(const struct rig *rig, long before)
+{
+    while (stub_server_late(&rig->stub) == before) { /* until they have gone out */
+    }
+}
+
+static void bytes_that_come_late_belong_to_no_answer(void **state)
+{
+    struct rig *rig = *state;
+    const long before = stub_server_late(&rig->stub);
+    get_and_expect(rig, "/do/body=hello,late=HTTP%2F1.1%20200%20x%0D%0AContent-Length:%202%0D%0A%0D%0Aev/1", 200,
+                   "hello");
+    wait_for_late(rig, before);
+    get_and_expect(rig, "/do/body=after/late2", 200, "after");
+    assert_int_equal(stub_server_count(&rig->stub, "/do/body=after/late2"), 1);
+}
+
+/* What the server has ended must not take a request with an effect: nobody could tell what became of it. */
+static void notice_of_the_end_is_seen_before_sending(void **state)
+{
+    struct rig *rig = *state;
+    const long before = stub_server_late(&rig->stub);
+    open_pool(rig, &(struct sl_http_options){.ca_file = rig->stub.ca_file});
+    struct sl_http_request request = {.method = "PUT", .url = stub_server_tls_url(&rig->stub, "/do/end=notice/1")};
+    expect_answer(rig, &request, 200, "");
+    wait_for_late(rig, before);
+    request.url = stub_server_tls_url(&rig->stub, "/do/body=fresh/2");
+    request.body = "x";
+    request.body_len = 1;
+    expect_answer(rig, &request, 200, "fresh");
+}
+
+/* ---- time: a clock that goes on whenever it is looked at ---- */
+
+static struct rig *ticking;
+static unsigned ticks_to_cancel; /* 0: never */
+static volatile int cancelled;
+
+static int64_t tick(void *ctx)
+{
+    (void)ctx;
+    ticking->test.monotonic_us += 500000;
+    if (ticks_to_cancel > 0 && --ticks_to_cancel == 0) {
+        cancelled = 1;
+    }
+    return ticking->test.monotonic_us;
+}
+
+static void start_ticking(struct rig *rig, unsigned to_cancel)
+{
+    ticking = rig;
+    ticks_to_cancel = to_cancel;
+    cancelled = 0;
+    rig->test.env.monotonic_us = tick;
+    open_pool(rig, &(struct sl_http_options){.idle_timeout_us = 3000000});
+}
+
+static void silent_server_is_given_up(void **state)
+{
+    struct rig *rig = *state;
+    start_ticking(rig, 0);
+    struct sl_http_request put = request_of(rig, "PUT", "/do/hang/idle");
+    expect_failure(rig, &put, SILT_EIO, "for 3000 ms");
+    assert_false(put.unsent);
+    sl_http_request_release(&put);
+    get_and_fail(rig, "/do/body=hello,stall=2/idle2", SILT_EIO, "for 3000 ms");
+}
+
+static void slow_server_is_not_given_up(void **state)
+{
+    struct rig *rig = *state;
+    start_ticking(rig, 0);
+    get_and_expect(rig, "/do/body=0123456789abcdefghij,piece=1,pause=10/slow", 200, "0123456789abcdefghij");
+}
+
+static void deadline_and_cancellation_end_what_is_under_way(void **state)
+{
+    struct rig *rig = *state;
+    start_ticking(rig, 0);
+    silt_error err = SILT_ERROR_INIT;
+    silt_call call = {.size = sizeof(call), .deadline_us = rig->test.monotonic_us + 4000000};
+    struct sl_http_request requests[2] = {request_of(rig, "PUT", "/do/hang/deadline"),
+                                          request_of(rig, "PUT", "/do/hang/d2")};
+    open_pool(rig, &(struct sl_http_options){.max_connections = 1});
+    assert_int_equal(sl_http_perform(rig->http, &call, requests, 2, NULL, NULL, &err), SILT_EDEADLINE);
+    assert_int_equal(requests[0].status, SILT_EDEADLINE);
+    assert_false(requests[0].unsent);
+    assert_int_equal(requests[1].status, SILT_EDEADLINE);
+    assert_true(requests[1].unsent);
+    start_ticking(rig, 5);
+    call = (silt_call){.size = sizeof(call), .cancel = &cancelled};
+    assert_int_equal(sl_http_perform(rig->http, &call, requests, 1, NULL, NULL, &err), SILT_ECANCELLED);
+    assert_int_equal(requests[0].status, SILT_ECANCELLED);
+    assert_false(requests[0].unsent);
+    /* One that is over before it begins sends nothing. */
+    assert_int_equal(sl_http_perform(rig->http, &call, requests, 1, NULL, NULL, &err), SILT_ECANCELLED);
+    assert_true(requests[0].unsent);
+}
+
+/* ---- sinks ---- */
+
+struct sink {
+    size_t bytes;
+    silt_status answer;
+};
+
+static silt_status take(void *user, const void *bytes, size_t n, silt_error *err)
+{
+    struct sink *sink = user;
+    (void)bytes;
+    sink->bytes += n;
+    if (sink->answer != SILT_OK) {
+        (void)snprintf(err->message, sizeof(err->message), "sink is full");
+    }
+    return sink->answer;
+}
+
+static void sink_takes_good_bodies_only(void **state)
+{
+    struct rig *rig = *state;
+    struct sink sink = {0};
+    struct sl_http_request request = request_of(rig, "GET", "/do/size=100000/sink1");
+    request.sink = take;
+    request.user = &sink;
+    expect_answer(rig, &request, 200, "");
+    assert_int_equal(sink.bytes, 100000);
+    request.url = stub_server_url(&rig->stub, "/do/code=404,body=no/sink2");
+    expect_answer(rig, &request, 404, "no");
+    assert_int_equal(sink.bytes, 100000);
+    sink.answer = SILT_ENOSPACE;
+    request.url = stub_server_url(&rig->stub, "/do/size=100000/sink3");
+    expect_failure(rig, &request, SILT_ENOSPACE, "sink is full");
+    sl_http_request_release(&request);
+}
+
 static void unreachable_host_got_nothing(void **state)
 {
     struct rig *rig = *state;
@@ -374,6 +509,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(request_with_effect_is_not_sent_twice, set_up, tear_down),
         cmocka_unit_test_setup_teardown(reads_are_sent_again_on_a_fresh_connection, set_up, tear_down),
         cmocka_unit_test_setup_teardown(kept_connection_that_was_closed_is_not_used, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bytes_that_come_late_belong_to_no_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(notice_of_the_end_is_seen_before_sending, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(silent_server_is_given_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slow_server_is_not_given_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(deadline_and_cancellation_end_what_is_under_way, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sink_takes_good_bodies_only, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unreachable_host_got_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_requests_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(redirect_is_an_answer, set_up, tear_down),
