@@ -41,9 +41,9 @@ function(silt_add_footers target)
     target_include_directories(${target} SYSTEM PRIVATE "${silt_duckdb_include}")
   endif()
 endfunction()
-# So is XML by the library of remote stores.
+# So are XML and HTTP by the library of remote stores.
 function(silt_add_remote target)
-  if(target MATCHES "_xml$")
+  if(target MATCHES "_(xml|http_fields)$")
     target_link_libraries(${target} PRIVATE silt_remote_static)
   endif()
 endfunction()
