@@ -6,7 +6,7 @@ DESTDIR ?=
 JOBS    ?= $(shell nproc)
 
 .DEFAULT_GOAL := all
-.PHONY: all product release debug demo test sim sweep test-interop test-all bench asan tsan fuzz lint check format install \
+.PHONY: all product release debug demo test sim sweep test-interop test-stores test-all bench asan tsan fuzz lint check format install \
         clean distclean help deps deps-lint
 
 all: product ## build the library and the program (build/release)
@@ -56,8 +56,13 @@ sweep: deps ## kill, fail and starve whatever writes, at every point (make test 
 test-interop: product ## run the tests against other implementations
 	@SILT=$(CURDIR)/build/release/bin/silt tests/interop/run
 
-test-all: test asan tsan sweep ## test, asan, tsan, sweep, and test-interop
+test-stores: product ## run the tests of stores against servers (STORES="s3 az" for some)
+	@cmake --build --preset release --parallel $(JOBS) --target contract
+	@SILT=$(CURDIR)/build/release/bin/silt tests/stores/run $(STORES)
+
+test-all: test asan tsan sweep ## test, asan, tsan, sweep, test-interop and test-stores
 	@if [ -x tests/interop/run ]; then $(MAKE) --no-print-directory test-interop; fi
+	@$(MAKE) --no-print-directory test-stores
 
 bench: release ## run the benchmarks
 	@cmake --build --preset release --parallel $(JOBS) --target bench-tools
