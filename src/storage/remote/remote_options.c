@@ -236,7 +236,7 @@ const char *sl_option_given(const struct sl_remote_options *options, enum sl_opt
     for (size_t i = 0; i < options->given.len; i++) {
         const struct given *given = sl_vec_at(&options->given, i);
         const bool scoped = given->scope.ptr != NULL;
-        if (!row_has(&rows[option], given->name, scoped)) {
+        if (given->value[0] == '\0' || !row_has(&rows[option], given->name, scoped)) {
             continue;
         }
         if (scoped && scope != NULL && scope_fits(given, sl_str_from(scope))) {

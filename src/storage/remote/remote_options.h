@@ -43,7 +43,7 @@ void sl_options_free(struct sl_remote_options *options); /* NULL is legal */
 
 /*
  * The value: of the option given for `scope` (a bucket or account; NULL for none), else of the option given for all, else of the first of its
- * environment variables that is set and not empty; else NULL. Borrowed: from the options, or from the environment.
+ * environment variables that is set; else NULL. An empty value is as none. Borrowed: from the options, or from the environment.
  */
 const char *sl_option_get(const struct sl_remote_options *options, enum sl_option option, const char *scope);
 /* The same without the environment. */

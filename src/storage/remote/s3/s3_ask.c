@@ -223,7 +223,13 @@ static enum sl_verdict judge(struct sl_exchange *exchange)
     return again ? SL_VERDICT_RETRY : sl_exchange_judge(exchange);
 }
 
-static const struct sl_exchange_class ask_class = {.prepare = prepare, .judge = judge};
+/* What a server does not implement it did not do. */
+static bool is_refused(const struct sl_exchange *exchange)
+{
+    return exchange->request.code == 501 || sl_exchange_refused(exchange);
+}
+
+static const struct sl_exchange_class ask_class = {.prepare = prepare, .judge = judge, .refused = is_refused};
 
 silt_status sl_s3_run(struct sl_s3_store *store, const silt_call *call, struct sl_s3_ask *asks,
                       struct sl_exchange *exchanges, size_t n, silt_error *err)

@@ -166,7 +166,7 @@ static void kinds_of_values_are_read(void **state)
         assert_int_equal(us, times[i].us);
         tear_down(&f);
     }
-    static const char *const wrong[] = {"", "x", "-1s", "1.5s", "0", "9223372036854775807h", "5 parsecs"};
+    static const char *const wrong[] = {" ", "x", "-1s", "1.5s", "0", "9223372036854775807h", "5 parsecs"};
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         struct fixture f;
         int64_t us = 7;
