@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "silt/export.h"
 #include "storage/remote/context.h"
+#include "storage/remote/gcs/gcs.h"
 #include "storage/remote/s3/s3.h"
 
 #define MAX_RESOLVE 8
@@ -27,9 +28,7 @@ static const struct {
     const char *scheme;
     sl_remote_opener open;
 } OPENERS[] = {
-    {"s3", sl_s3_open},
-    {"s3a", sl_s3_open},
-    {"s3n", sl_s3_open},
+    {"s3", sl_s3_open}, {"s3a", sl_s3_open}, {"s3n", sl_s3_open}, {"gs", sl_gcs_open}, {"gcs", sl_gcs_open},
 };
 
 /* "HOST:PORT:ADDRESS HOST:PORT:ADDRESS …" as a list. The text is cut where it stands. */

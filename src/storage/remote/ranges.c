@@ -1,0 +1,145 @@
+/* Ranges of files by HTTP. Pure; any thread. */
+#include "storage/remote/ranges.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "storage/remote/http_fields.h"
+
+#define MIN_MAX_ANSWER ((size_t)1 << 20) /* room for errors */
+#define MAX_WHOLE ((size_t)1 << 40)
+
+static int64_t suffix_of(const silt_read_request *read)
+{
+    return read->offset == INT64_MIN ? INT64_MAX : -read->offset;
+}
+
+bool sl_range_put(const silt_read_request *read, char out[SL_RANGE_TEXT_SIZE])
+{
+    const int64_t length = read->length == 0 ? 1 : read->length;
+    if (read->offset < 0) {
+        (void)snprintf(out, SL_RANGE_TEXT_SIZE, "bytes=-%lld", (long long)suffix_of(read));
+        return true;
+    }
+    if (length < 0 || length > INT64_MAX - read->offset) {
+        (void)snprintf(out, SL_RANGE_TEXT_SIZE, "bytes=%lld-", (long long)read->offset);
+        return read->offset > 0;
+    }
+    (void)snprintf(out, SL_RANGE_TEXT_SIZE, "bytes=%lld-%lld", (long long)read->offset,
+                   (long long)(read->offset + length - 1));
+    return true;
+}
+
+size_t sl_range_max_answer(const silt_read_request *read)
+{
+    const int64_t wanted = read->offset < 0 ? suffix_of(read) : read->length;
+    if (wanted < 0 || (uint64_t)wanted > MAX_WHOLE) {
+        return MAX_WHOLE;
+    }
+    return (size_t)wanted < MIN_MAX_ANSWER ? MIN_MAX_ANSWER : (size_t)wanted;
+}
+
+/* Which bytes of a file of that size are wanted. */
+static void clip(const silt_read_request *read, int64_t size, int64_t *begin, int64_t *length)
+{
+    *begin = read->offset;
+    if (read->offset < 0) {
+        *begin = suffix_of(read) < size ? size - suffix_of(read) : 0;
+    }
+    *begin = *begin < size ? *begin : size;
+    const int64_t left = size - *begin;
+    *length = read->length >= 0 && read->length < left ? read->length : left;
+}
+
+/* Where the body lies in the file. SILT_EIO when it is not said, or does not fit the body. */
+static silt_status place_body(const struct sl_http_request *answer, const silt_read_request *read, int64_t *first,
+                              int64_t *size, silt_error *err)
+{
+    int64_t last = -1;
+    const int64_t len = (int64_t)answer->answer.len;
+    *first = 0;
+    *size = len;
+    if (answer->code == 200) {
+        return SILT_OK;
+    }
+    const struct sl_str range = sl_http_header(answer, "content-range");
+    if (len == 0 && sl_str_eq_c(range, "bytes 0--1/0")) {
+        *size = 0; /* what some servers make of the last bytes of an empty file, instead of 416 */
+        return SILT_OK;
+    }
+    if (!sl_http_content_range_parse(range, first, &last, size) || *first < 0 || last - *first + 1 != len) {
+        return sl_fail(err, SILT_EIO, NULL,
+                       "the server's answer of %lld bytes does not say which part of the file it is", (long long)len);
+    }
+    if (*size < 0 && read->offset < 0) {
+        return sl_fail(err, SILT_EIO, NULL, "the server does not say how long the file is");
+    }
+    return SILT_OK;
+}
+
+/* A range that is not in the file: nothing, if the file ends before it. */
+static silt_status take_nothing(const struct sl_http_request *answer, silt_read_request *read, silt_error *err)
+{
+    int64_t first = -1;
+    int64_t last = -1;
+    int64_t size = -1;
+    const struct sl_str range = sl_http_header(answer, "content-range");
+    const bool told = range.ptr != NULL && sl_http_content_range_parse(range, &first, &last, &size);
+    if (told && ((read->offset >= 0 && size > read->offset) || (read->offset < 0 && size > 0))) {
+        return sl_fail(err, SILT_EIO, NULL, "the server has no byte %lld of a file of %lld", (long long)read->offset,
+                       (long long)size);
+    }
+    read->file_size = told ? size : -1;
+    return SILT_OK;
+}
+
+/* Keeps n bytes of the body from `begin` on, in a block of just that size. */
+static silt_status keep(const silt_env *env, struct sl_buf *body, size_t begin, size_t n, silt_read_request *read,
+                        silt_error *err)
+{
+    if (n == 0) {
+        return SILT_OK;
+    }
+    size_t len = 0;
+    size_t cap = 0;
+    char *block = sl_buf_take(body, &len, &cap);
+    memmove(block, block + begin, n);
+    char *fitting = cap == n ? block : sl_resize(env, block, cap, n);
+    if (fitting == NULL) {
+        sl_release(env, block, cap);
+        return sl_fail_nomem(err);
+    }
+    read->data = fitting;
+    read->data_len = n;
+    return SILT_OK;
+}
+
+silt_status sl_range_take(const silt_env *env, struct sl_http_request *answer, silt_read_request *read, silt_error *err)
+{
+    int64_t first = 0;
+    int64_t size = 0;
+    int64_t begin = 0;
+    int64_t length = 0;
+    const int64_t len = (int64_t)answer->answer.len;
+    read->data = NULL;
+    read->data_len = 0;
+    if (answer->code == 416) {
+        return take_nothing(answer, read, err);
+    }
+    SL_TRY(place_body(answer, read, &first, &size, err));
+    /* Of a file whose size is not told: it is at least so long, and as long as that matters here. */
+    const bool whole_range = read->offset >= 0 && read->length >= 0 && len >= read->length;
+    if (size < 0 && !whole_range) {
+        return sl_fail(err, SILT_EIO, NULL, "the server does not say how long the file is");
+    }
+    clip(read, size >= 0 ? size : first + len, &begin, &length);
+    if (length > 0 && (begin < first || begin - first > len || length > len - (begin - first))) {
+        return sl_fail(err, SILT_EIO, NULL,
+                       "the server gave bytes %lld to %lld of the file, %lld bytes from %lld on were wanted",
+                       (long long)first, (long long)(first + len - 1), (long long)length, (long long)begin);
+    }
+    read->file_size = size;
+    return keep(env, &answer->answer, length > 0 ? (size_t)(begin - first) : 0, (size_t)length, read, err);
+}

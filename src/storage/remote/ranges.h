@@ -1,0 +1,26 @@
+/*
+ * Reading of ranges by HTTP: what a read request is as a Range header, and what an answer to it holds. Every answer is compared with
+ * what was asked for. Pure; any thread.
+ */
+#ifndef SL_REMOTE_RANGES_H
+#define SL_REMOTE_RANGES_H
+
+#include "silt/env.h"
+#include "silt/storage.h"
+#include "storage/remote/http.h"
+
+#define SL_RANGE_TEXT_SIZE 64
+
+/* Writes "bytes=0-99" and returns true; false when the whole file is wanted, without such a header. Of nothing, one byte is asked for. */
+bool sl_range_put(const silt_read_request *read, char out[SL_RANGE_TEXT_SIZE]);
+/* The longest answer that such a read is worth. */
+size_t sl_range_max_answer(const silt_read_request *read);
+
+/*
+ * Fills data, data_len and file_size of the read from an answer with the code 200, 206 or 416, of which it takes the body. SILT_EIO for a body that is not
+ * the range; what there is may be shorter than what was wanted only at the file's end.
+ */
+silt_status sl_range_take(const silt_env *env, struct sl_http_request *answer, silt_read_request *read,
+                          silt_error *err);
+
+#endif
