@@ -50,6 +50,8 @@ typedef struct silt_list_options {
     bool recursive;         /* also files in sub-folders, with '/' in their names */
 } silt_list_options;
 
+#define SILT_FILE_TAG_SIZE 128
+
 /* One read. Fill the first part; the store fills the second and calls on_done. */
 typedef struct silt_read_request {
     const char *path;
@@ -62,6 +64,11 @@ typedef struct silt_read_request {
                            caller frees it with silt_read_request_release */
     size_t data_len;
     int64_t file_size; /* whole size of the file, -1 if not learned */
+    /*
+     * Tells this content from any other that the name has had or will have, such as an ETag; "" when the store cannot. Parts that are
+     * kept from one read to another are kept under it.
+     */
+    char tag[SILT_FILE_TAG_SIZE];
 } silt_read_request;
 
 typedef struct silt_storage silt_storage;

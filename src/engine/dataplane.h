@@ -19,8 +19,9 @@
 #include "silt/engine.h"
 #include "silt/env.h"
 #include "silt/storage.h"
+#include "storage/cache/fetch.h"
 
-#define SL_DATAPLANE_ABI_VERSION 3
+#define SL_DATAPLANE_ABI_VERSION 4
 #define SL_DATAPLANE_ENTRY "silt_duckdb_dataplane"
 
 /* Names that tables of the data plane may have beside their columns, and "*" does not give. */
@@ -53,6 +54,17 @@ struct sl_dataplane_host {
     void (*rows_mask)(const silt_rows *rows, int64_t first, size_t n, uint8_t *live);
     int64_t (*rows_next_live)(const silt_rows *rows, int64_t from);
     int64_t (*rows_next_dead)(const silt_rows *rows, int64_t from);
+    /* Files of stores without local paths: the functions sl_fetch_… */
+    silt_status (*fetch_open)(const struct sl_fetch_request *request, const silt_call *call, struct sl_fetch **out,
+                              silt_error *err);
+    void (*fetch_close)(struct sl_fetch *fetch);
+    const char *(*fetch_path)(const struct sl_fetch *fetch, size_t file);
+    int64_t (*fetch_size)(const struct sl_fetch *fetch, size_t file);
+    silt_status (*fetch_now)(struct sl_fetch *fetch, const silt_call *call, const struct sl_fetch_part *parts, size_t n,
+                             silt_error *err);
+    silt_status (*fetch_want)(struct sl_fetch *fetch, const struct sl_fetch_part *parts, size_t n, silt_error *err);
+    silt_status (*fetch_start)(struct sl_fetch *fetch, silt_error *err);
+    silt_status (*fetch_wait)(struct sl_fetch *fetch, const silt_call *call, size_t file, silt_error *err);
 };
 
 struct sl_dataplane_options {

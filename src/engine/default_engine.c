@@ -46,6 +46,14 @@ static const struct sl_dataplane_host HOST = {
     .rows_mask = silt_rows_mask,
     .rows_next_live = silt_rows_next_live,
     .rows_next_dead = silt_rows_next_dead,
+    .fetch_open = sl_fetch_open,
+    .fetch_close = sl_fetch_close,
+    .fetch_path = sl_fetch_path,
+    .fetch_size = sl_fetch_size,
+    .fetch_now = sl_fetch_now,
+    .fetch_want = sl_fetch_want,
+    .fetch_start = sl_fetch_start,
+    .fetch_wait = sl_fetch_wait,
 };
 
 /* ---- the data plane, at first use ---- */

@@ -126,6 +126,7 @@ static void copy_done(void *ctx, silt_read_request *copy)
     request->data = copy->data;
     request->data_len = copy->data_len;
     request->file_size = copy->file_size;
+    memcpy(request->tag, copy->tag, sizeof(request->tag));
     hold_or_tell(ctx, request);
 }
 

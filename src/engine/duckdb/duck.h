@@ -93,6 +93,7 @@ struct sl_dataplane {
     struct sl_duck_pick *picks;                      /* guarded by lock */
     uint64_t decimals[SL_DECIMAL_MAX_PRECISION + 1]; /* guarded by lock; bit s of [p]: decimal(p,s) has its function */
     struct sl_duck_aside *asides;                    /* guarded by lock */
+    struct sl_duck_fetch *fetches;                   /* guarded by lock */
     struct sl_aside_type *aside_types;               /* guarded by lock; in arena */
     struct sl_duck_rows_source *rows;                /* guarded by lock */
     struct sl_duck_texts *texts;                     /* guarded by lock */
@@ -233,14 +234,15 @@ struct sl_duck_source {
     const char *local_path; /* or NULL */
     int64_t size_bytes;     /* -1 if not known */
 };
-/* Local names of sources; what a store without local paths holds is copied into a temporary folder. */
+/* Local names of sources; of what a store without local paths holds, the footers were brought (duck_fetch.h). */
 struct sl_duck_files {
     struct sl_dataplane *dp;
     struct sl_arena arena;
     const char **local;
     const struct sl_duck_source *sources; /* a copy */
     size_t n;
-    char *temp_dir; /* in the arena; NULL if nothing was copied */
+    char *temp_dir;              /* in the arena; NULL if nothing is brought */
+    struct sl_duck_fetch *fetch; /* NULL if nothing is brought */
 };
 silt_status sl_duck_files_open(struct sl_dataplane *dp, const silt_call *call, silt_storage *storage,
                                const struct sl_duck_source *sources, size_t n, struct sl_duck_files *out,
@@ -296,10 +298,10 @@ void sl_duck_live_drop(struct sl_dataplane *dp, struct sl_duck_live *live);
  */
 size_t sl_duck_live_piece(const struct sl_duck_live *live, size_t first, size_t end);
 /*
- * Appends " WHERE …" to the SELECT that reads the files [first, first + n), whose file_index 0 is the file `first`; nothing where
- * none of them has a vector.
+ * Appends joint (" WHERE " or " AND ") and a condition to the SELECT that reads the files [first, first + n), whose file_index 0 is the
+ * file `first`; nothing where none of them has a vector.
  */
-void sl_duck_live_put(struct sl_buf *sql, const struct sl_duck_live *live, size_t first, size_t n);
+void sl_duck_live_put(struct sl_buf *sql, const struct sl_duck_live *live, const char *joint, size_t first, size_t n);
 /* Registers the functions in a database that was just opened. */
 bool sl_duck_live_register(struct sl_dataplane *dp, duckdb_connection handle);
 

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "duck_aside.h"
+#include "duck_fetch.h"
 
 struct sl_str sl_scan_value(const struct sl_scan_group *group, size_t stored)
 {
@@ -155,7 +156,11 @@ static silt_status put_branch(struct sl_scan_work *work, struct sl_buf *sql, con
         sl_buf_put_c(sql, " FROM ");
     }
     put_source(work, sql, span);
-    sl_duck_live_put(sql, work->live, span->first, span->n);
+    if (work->files->fetch != NULL) {
+        sl_buf_put_c(sql, " WHERE ");
+        sl_duck_fetch_put(sql, work->files->fetch, span->first);
+    }
+    sl_duck_live_put(sql, work->live, work->files->fetch != NULL ? " AND " : " WHERE ", span->first, span->n);
     sl_buf_put_c(sql, wrapped ? ")" : "");
     return SILT_OK;
 }
@@ -163,7 +168,7 @@ static silt_status put_branch(struct sl_scan_work *work, struct sl_buf *sql, con
 /* Files that deletion vectors have emptied in parts are read apart from their group. */
 silt_status sl_scan_put_branches(struct sl_scan_work *work, struct sl_buf *sql, silt_error *err)
 {
-    if (work->n_groups == 1 && work->groups[0].whole && work->live == NULL) {
+    if (work->n_groups == 1 && work->groups[0].whole && work->live == NULL && work->files->fetch == NULL) {
         /* Nothing to select: a query may then read the table itself, see scan_open. */
         const struct span all = {.group = &work->groups[0], .first = 0, .n = work->groups[0].n};
         sl_buf_put_c(sql, "FROM ");

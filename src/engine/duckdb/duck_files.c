@@ -1,6 +1,6 @@
 /*
- * Files that DuckDB can open, and scratch folders. DuckDB reads only what the local file system has: files of a store without
- * local paths are copied whole into a temporary folder that goes away with the scan.
+ * Files that DuckDB can open, and scratch folders. DuckDB reads only what the local file system has: of files of a store without
+ * local paths it gets local copies with holes, which are filled in as queries need them (duck_fetch.c).
  * One owner an object; any thread.
  */
 #include "duck.h"
@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/uuid.h"
+#include "duck_fetch.h"
 
 /* Folders below a scratch folder: one for each partition column, and the root. */
 #define REMOVE_MAX_DEPTH 256
@@ -87,49 +88,6 @@ void sl_duck_remove_dir(struct sl_dataplane *dp, const char *path)
     }
 }
 
-static silt_status write_file(const char *path, const void *data, size_t len, silt_error *err)
-{
-    const int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        return sl_fail_errno(err, errno, "create", path);
-    }
-    silt_status status = SILT_OK;
-    for (size_t done = 0; done < len && status == SILT_OK;) {
-        const ssize_t n = write(fd, (const char *)data + done, len - done);
-        if (n < 0 && errno != EINTR) {
-            status = sl_fail_errno(err, errno, "write", path);
-        }
-        done += n > 0 ? (size_t)n : 0;
-    }
-    if (close(fd) != 0 && status == SILT_OK) {
-        status = sl_fail_errno(err, errno, "close", path);
-    }
-    return status;
-}
-
-static silt_status copy_file(struct sl_duck_files *files, const silt_call *call, silt_storage *storage, size_t index,
-                             silt_error *err)
-{
-    struct sl_dataplane *dp = files->dp;
-    if (storage == NULL) {
-        return sl_fail(err, SILT_EINVALID, NULL, "file %s has no local path and no store was given",
-                       files->sources[index].path);
-    }
-    if (files->temp_dir == NULL) {
-        SL_TRY(sl_duck_make_dir(dp, &files->arena, dp->temp_dir, "silt-read-", &files->temp_dir, err));
-    }
-    files->local[index] = sl_arena_printf(&files->arena, "%s/%zu.parquet", files->temp_dir, index);
-    if (files->local[index] == NULL) {
-        return sl_fail_nomem(err);
-    }
-    void *data = NULL;
-    size_t len = 0;
-    SL_TRY(dp->host->read(storage, call, files->sources[index].path, &data, &len, err));
-    const silt_status status = write_file(files->local[index], data, len, err);
-    dp->host->free_data(storage, data, len);
-    return status;
-}
-
 static silt_status copy_sources(struct sl_duck_files *files, const struct sl_duck_source *sources, size_t n,
                                 silt_error *err)
 {
@@ -157,6 +115,19 @@ static silt_status copy_sources(struct sl_duck_files *files, const struct sl_duc
     return SILT_OK;
 }
 
+/* Brings the files without local paths, of which `index` is one. */
+static silt_status bring(struct sl_duck_files *files, const silt_call *call, silt_storage *storage, size_t index,
+                         silt_error *err)
+{
+    struct sl_dataplane *dp = files->dp;
+    if (storage == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "file %s has no local path and no store was given",
+                       files->sources[index].path);
+    }
+    SL_TRY(sl_duck_make_dir(dp, &files->arena, dp->temp_dir, "silt-read-", &files->temp_dir, err));
+    return sl_duck_fetch_new(files, call, storage, &files->fetch, err);
+}
+
 silt_status sl_duck_files_open(struct sl_dataplane *dp, const silt_call *call, silt_storage *storage,
                                const struct sl_duck_source *sources, size_t n, struct sl_duck_files *out,
                                silt_error *err)
@@ -166,7 +137,8 @@ silt_status sl_duck_files_open(struct sl_dataplane *dp, const silt_call *call, s
     silt_status status = copy_sources(out, sources, n, err);
     for (size_t i = 0; i < n && status == SILT_OK; i++) {
         if (out->local[i] == NULL) {
-            status = copy_file(out, call, storage, i, err);
+            status = bring(out, call, storage, i, err);
+            break; /* it has brought them all */
         }
     }
     if (status != SILT_OK) {
@@ -180,6 +152,7 @@ void sl_duck_files_close(struct sl_duck_files *files)
     if (files->dp == NULL) {
         return;
     }
+    sl_duck_fetch_drop(files->dp, files->fetch);
     sl_duck_remove_dir(files->dp, files->temp_dir);
     sl_arena_release(&files->arena);
     *files = (struct sl_duck_files){0};

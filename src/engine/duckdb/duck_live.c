@@ -70,7 +70,7 @@ size_t sl_duck_live_piece(const struct sl_duck_live *live, size_t first, size_t 
     return end - first;
 }
 
-void sl_duck_live_put(struct sl_buf *sql, const struct sl_duck_live *live, size_t first, size_t n)
+void sl_duck_live_put(struct sl_buf *sql, const struct sl_duck_live *live, const char *joint, size_t first, size_t n)
 {
     bool any = false;
     bool any_gone = false;
@@ -82,7 +82,7 @@ void sl_duck_live_put(struct sl_buf *sql, const struct sl_duck_live *live, size_
         return;
     }
     const uint64_t handle = sl_live_handle(live->id, first);
-    sl_buf_printf(sql, " WHERE silt_live(file_index, file_row_number, %" PRIu64 "::UBIGINT)", handle);
+    sl_buf_printf(sql, "%ssilt_live(file_index, file_row_number, %" PRIu64 "::UBIGINT)", joint, handle);
     if (any_gone) {
         sl_buf_printf(sql, " AND silt_kept(file_index, %" PRIu64 "::UBIGINT)", handle);
     }

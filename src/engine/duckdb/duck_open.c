@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "duck_aside.h"
+#include "duck_fetch.h"
 #include "duck_leaf.h"
 #include "duck_variant.h"
 
@@ -99,7 +100,8 @@ static silt_status prepare_db(struct sl_dataplane *dp, struct sl_duck_db *db, si
     if (!sl_duck_parts_register(dp, conn.handle) || !sl_duck_live_register(dp, conn.handle) ||
         !sl_duck_pick_register(dp, conn.handle) || !sl_duck_text_register(dp, conn.handle) ||
         !sl_duck_rows_register(dp, conn.handle) || !sl_leaf_register(conn.handle) ||
-        !sl_variant_register(dp, conn.handle) || !sl_aside_register(dp, conn.handle)) {
+        !sl_variant_register(dp, conn.handle) || !sl_aside_register(dp, conn.handle) ||
+        !sl_duck_fetch_register(dp, conn.handle)) {
         status = sl_fail(err, SILT_EENGINE, NULL, "silt's functions cannot be registered with DuckDB");
     }
     if (status == SILT_OK) {

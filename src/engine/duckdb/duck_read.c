@@ -5,6 +5,7 @@
  * files, rows keep their order, and no more of a large checkpoint is in memory than DuckDB's buffer. A materialised result would be
  * read by all threads at once, but takes 250 MB for the paths of a million files and a fifth more CPU time. One owner a stream.
  */
+#include "duck_fetch.h"
 #include "duck_footer.h"
 
 #include "base/alloc.h"
@@ -235,6 +236,40 @@ static silt_status put_query(struct read *read, size_t file, struct sl_buf *sql,
     return status == SILT_OK ? sl_buf_status(sql, err) : status;
 }
 
+/* The rows that DuckDB may look at: it leaves out row groups before the first and after the last wanted one for certain. */
+static size_t outer_range(const struct read *read, silt_row_range *out)
+{
+    if (read->n_rows > 0) {
+        *out = (silt_row_range){read->rows[0], read->rows[read->n_rows - 1] + 1};
+    } else if (read->n_ranges > 0) {
+        *out = (silt_row_range){read->ranges[0].begin, read->ranges[read->n_ranges - 1].end};
+    }
+    return read->n_rows > 0 || read->n_ranges > 0 ? 1 : 0;
+}
+
+/* Brings what the query may read of the opened file, if it is a remote one. */
+static silt_status bring_wanted(struct read *read, silt_error *err)
+{
+    const struct silt_type *root = &read->schema->root;
+    silt_row_range range = {0, 0};
+    if (read->opened.fetch == NULL) {
+        return SILT_OK;
+    }
+    struct sl_str *names = sl_arena_alloc_array(&read->opened.arena, root->n_fields, sizeof(*names));
+    int64_t *ids = sl_arena_alloc_array(&read->opened.arena, root->n_fields, sizeof(*ids));
+    if (names == NULL || ids == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < root->n_fields; i++) {
+        names[i] = root->fields[i].name;
+        ids[i] = read->match_by_field_id ? sl_footer_wanted_id(&root->fields[i]) : -1;
+    }
+    const struct sl_duck_wanted wanted = {
+        .names = names, .ids = ids, .n = root->n_fields, .ranges = &range, .n_ranges = outer_range(read, &range)};
+    SL_TRY(sl_duck_fetch_begin(read->opened.fetch, &read->opened, &wanted, err));
+    return sl_duck_fetch_wait(read->opened.fetch, call_of(read), err);
+}
+
 static silt_status open_next(struct read *read, silt_error *err)
 {
     sl_duck_reader_close(&read->reader);
@@ -243,6 +278,7 @@ static silt_status open_next(struct read *read, silt_error *err)
     if (read->n_files > 0) {
         SL_TRY(sl_duck_files_open(read->dp, call_of(read), read->storage, &read->files[read->next_file], 1,
                                   &read->opened, err));
+        SL_TRY(bring_wanted(read, err));
     }
     struct sl_buf sql;
     sl_buf_init(&sql, read->dp->env);

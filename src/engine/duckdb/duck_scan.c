@@ -11,6 +11,7 @@
 #include "base/arrow.h"
 #include "base/error.h"
 #include "duck_aside.h"
+#include "duck_fetch.h"
 #include "expr/expr.h"
 
 /* What the text of a scan refers to. */
@@ -72,6 +73,34 @@ static silt_status open_files(struct sl_scan_work *work, silt_error *err)
     return sl_duck_files_open(work->conn->dp, work->call, plan->storage, sources, plan->n_files, work->files, err);
 }
 
+/*
+ * Begins to bring the columns that are in files. What is read aside is read by queries of its own, which nobody makes wait: then all of it
+ * must be there.
+ */
+static silt_status begin_fetch(struct sl_scan_work *work, silt_error *err)
+{
+    struct sl_duck_fetch *fetch = work->files->fetch;
+    if (fetch == NULL) {
+        return SILT_OK;
+    }
+    struct sl_str *names = sl_arena_alloc_array(&work->arena, work->n_stored, sizeof(*names));
+    int64_t *ids = sl_arena_alloc_array(&work->arena, work->n_stored, sizeof(*ids));
+    if (names == NULL || ids == NULL) {
+        return sl_fail_nomem(err);
+    }
+    bool aside = false;
+    for (size_t i = 0; i < work->n_stored; i++) {
+        names[i] = work->stored[i]->name;
+        ids[i] = sl_footer_wanted_id(work->stored[i]);
+        for (size_t k = 0; k < work->n_groups; k++) {
+            aside = aside || work->groups[k].readings[i].aside;
+        }
+    }
+    const struct sl_duck_wanted wanted = {.names = names, .ids = ids, .n = work->n_stored};
+    SL_TRY(sl_duck_fetch_begin(fetch, work->files, &wanted, err));
+    return aside ? sl_duck_fetch_wait(fetch, work->call, err) : SILT_OK;
+}
+
 static silt_status put_plan(struct sl_scan_work *work, struct sl_buf *sql, silt_error *err)
 {
     const silt_scan_plan *plan = &work->plan;
@@ -99,6 +128,7 @@ static silt_status prepare(struct sl_scan_work *work, silt_error *err)
     SL_TRY(open_files(work, err));
     SL_TRY(sl_scan_find_stored(work, err));
     SL_TRY(sl_scan_group_files(work, err));
+    SL_TRY(begin_fetch(work, err));
     SL_TRY(sl_scan_make_parts(work, err));
     return sl_duck_live_new(work->conn->dp, work->call, &work->plan, work->files, &work->live, err);
 }

@@ -34,6 +34,7 @@ static void clear_answer(silt_read_request *request)
     request->data = NULL;
     request->data_len = 0;
     request->file_size = -1;
+    request->tag[0] = '\0';
 }
 
 static const char *judge_answer(const silt_read_request *request)
@@ -52,6 +53,9 @@ static const char *judge_answer(const silt_read_request *request)
     }
     if (request->file_size < -1) {
         return "a read gave a negative file size";
+    }
+    if (memchr(request->tag, '\0', sizeof(request->tag)) == NULL) {
+        return "a read gave a tag without an end";
     }
     return NULL;
 }

@@ -1,0 +1,368 @@
+/*
+ * Files of stores without local paths, as far as a query reads them.
+ *
+ *   silt_fetched(file_index, 'id:first')   true, once all that the query may read of the file is there
+ *
+ * The function is registered once a database and looks its id up when a query is bound, as those of partition values do (duck_part.c). DuckDB
+ * opens a file, reads its footer, asks the filter on file_index, and only then reads data; so the footers are brought first, and the function
+ * waits for the rest. A part that was never brought is a hole full of zeros, which is no Parquet page: it is an error and never a row.
+ *
+ * Functions run on DuckDB's threads.
+ */
+#include "duck_fetch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "duck_footer.h"
+#include "storage/cache/fetch.h"
+
+#define FOOTER_TAIL 8                  /* length and magic */
+#define WHOLE_FILE (INT64_C(64) << 10) /* smaller ones are brought as a whole */
+#define NOT_FETCHED SIZE_MAX
+
+struct sl_duck_fetch {
+    atomic_uint refs;
+    struct sl_dataplane *dp;
+    struct sl_duck_fetch *next; /* guarded by dp->lock */
+    uint64_t id;
+    struct sl_fetch *fetch;
+    struct sl_fetch_file *files; /* what the fetch borrows; paths are copies */
+    struct sl_arena arena;
+    size_t n_fetched;
+    size_t *places; /* [file of the scan]: its place in the fetch, NOT_FETCHED for one with a local path */
+    size_t n_files;
+};
+
+/* Bind data: the files of one SELECT. */
+struct bound {
+    struct sl_duck_fetch *fetch;
+    size_t first; /* the file that file_index 0 is */
+};
+
+static void fetch_unref(struct sl_duck_fetch *fetch)
+{
+    if (atomic_fetch_sub(&fetch->refs, 1) == 1) {
+        const silt_env *env = fetch->dp->env;
+        fetch->dp->host->fetch_close(fetch->fetch);
+        sl_arena_release(&fetch->arena);
+        sl_release(env, fetch, sizeof(*fetch));
+    }
+}
+
+/* ---- footers ---- */
+
+/* How long the footer is, by the last bytes of the local file; 0 for what is no Parquet file: whoever reads it says so. */
+static int64_t footer_length(const char *local, int64_t size)
+{
+    unsigned char tail[FOOTER_TAIL];
+    int64_t n = 0;
+    const int fd = open(local, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || size < FOOTER_TAIL || pread(fd, tail, sizeof(tail), (off_t)(size - FOOTER_TAIL)) != FOOTER_TAIL ||
+        memcmp(tail + 4, "PAR1", 4) != 0) {
+        n = 0;
+    } else {
+        for (int i = 3; i >= 0; i--) {
+            n = n << 8 | tail[i];
+        }
+        n = n <= size - FOOTER_TAIL ? n : 0;
+    }
+    if (fd >= 0) {
+        (void)close(fd); /* nothing was written */
+    }
+    return n;
+}
+
+/* What a footer takes beyond the ends that came with the opening; small files as a whole. */
+static silt_status bring_footers(struct sl_duck_fetch *fetch, const silt_call *call, silt_error *err)
+{
+    const struct sl_dataplane_host *host = fetch->dp->host;
+    struct sl_fetch_part *parts = sl_alloc_array(fetch->dp->env, fetch->n_fetched, sizeof(*parts));
+    if (parts == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < fetch->n_fetched; i++) {
+        const int64_t size = host->fetch_size(fetch->fetch, i);
+        const int64_t n = footer_length(host->fetch_path(fetch->fetch, i), size) + FOOTER_TAIL;
+        parts[i] = (struct sl_fetch_part){.file = i, .range = {size <= WHOLE_FILE ? 0 : size - n, size}};
+    }
+    const silt_status status = host->fetch_now(fetch->fetch, call, parts, fetch->n_fetched, err);
+    sl_release(fetch->dp->env, parts, fetch->n_fetched * sizeof(*parts));
+    return status;
+}
+
+/* ---- opening ---- */
+
+static silt_status list_sources(struct sl_duck_fetch *fetch, const struct sl_duck_files *files, silt_error *err)
+{
+    fetch->n_files = files->n;
+    fetch->places = sl_arena_alloc_array(&fetch->arena, files->n, sizeof(*fetch->places));
+    fetch->files = sl_arena_alloc_array(&fetch->arena, files->n, sizeof(*fetch->files));
+    if (fetch->places == NULL || fetch->files == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < files->n; i++) {
+        fetch->places[i] = NOT_FETCHED;
+        if (files->local[i] != NULL) {
+            continue;
+        }
+        const char *path = sl_arena_strdup(&fetch->arena, sl_str_from(files->sources[i].path));
+        if (path == NULL) {
+            return sl_fail_nomem(err);
+        }
+        fetch->places[i] = fetch->n_fetched;
+        fetch->files[fetch->n_fetched++] = (struct sl_fetch_file){.path = path,
+                                                                  .size_bytes = files->sources[i].size_bytes};
+    }
+    return SILT_OK;
+}
+
+static silt_status open_fetch(struct sl_duck_fetch *fetch, struct sl_duck_files *files, const silt_call *call,
+                              silt_storage *storage, silt_error *err)
+{
+    const struct sl_dataplane_host *host = fetch->dp->host;
+    SL_TRY(list_sources(fetch, files, err));
+    const struct sl_fetch_request request = {.env = fetch->dp->env,
+                                             .scratch_dir = files->temp_dir,
+                                             .storage = storage,
+                                             .files = fetch->files,
+                                             .n_files = fetch->n_fetched};
+    SL_TRY(host->fetch_open(&request, call, &fetch->fetch, err));
+    SL_TRY(bring_footers(fetch, call, err));
+    for (size_t i = 0; i < files->n; i++) {
+        if (fetch->places[i] != NOT_FETCHED) {
+            files->local[i] = sl_arena_strdup(&files->arena,
+                                              sl_str_from(host->fetch_path(fetch->fetch, fetch->places[i])));
+            if (files->local[i] == NULL) {
+                return sl_fail_nomem(err);
+            }
+        }
+    }
+    return SILT_OK;
+}
+
+silt_status sl_duck_fetch_new(struct sl_duck_files *files, const silt_call *call, silt_storage *storage,
+                              struct sl_duck_fetch **out, silt_error *err)
+{
+    struct sl_dataplane *dp = files->dp;
+    *out = NULL;
+    struct sl_duck_fetch *fetch = sl_alloc_zero(dp->env, sizeof(*fetch));
+    if (fetch == NULL) {
+        return sl_fail_nomem(err);
+    }
+    atomic_init(&fetch->refs, 1);
+    fetch->dp = dp;
+    sl_arena_init(&fetch->arena, dp->env);
+    const silt_status status = open_fetch(fetch, files, call, storage, err);
+    if (status != SILT_OK) {
+        fetch_unref(fetch);
+        return status;
+    }
+    fetch->id = sl_duck_next_id(dp);
+    pthread_mutex_lock(&dp->lock);
+    fetch->next = dp->fetches;
+    dp->fetches = fetch;
+    pthread_mutex_unlock(&dp->lock);
+    *out = fetch;
+    return SILT_OK;
+}
+
+void sl_duck_fetch_drop(struct sl_dataplane *dp, struct sl_duck_fetch *fetch)
+{
+    if (fetch == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&dp->lock);
+    struct sl_duck_fetch **at = &dp->fetches;
+    while (*at != fetch) {
+        at = &(*at)->next;
+    }
+    *at = fetch->next;
+    pthread_mutex_unlock(&dp->lock);
+    fetch_unref(fetch);
+}
+
+/* ---- what is wanted ---- */
+
+static silt_status want_chunks(struct sl_duck_fetch *fetch, const struct sl_duck_files *files, size_t index,
+                               const struct sl_duck_wanted *wanted, struct sl_vec *ranges, silt_error *err)
+{
+    const struct sl_dataplane_host *host = fetch->dp->host;
+    const size_t place = fetch->places[index];
+    struct sl_buf space;
+    struct sl_str footer = {NULL, 0};
+    sl_buf_init(&space, fetch->dp->env);
+    ranges->len = 0;
+    silt_status status = sl_footer_load(files, index, &space, &footer, err);
+    if (status == SILT_OK) {
+        status = sl_duck_chunks(footer, host->fetch_size(fetch->fetch, place), wanted, ranges, err);
+    }
+    for (size_t i = 0; i < ranges->len && status == SILT_OK; i++) {
+        const struct sl_fetch_part part = {.file = place, .range = *(struct sl_range *)sl_vec_at(ranges, i)};
+        status = host->fetch_want(fetch->fetch, &part, 1, err);
+    }
+    sl_buf_release(&space);
+    return status;
+}
+
+/* Files of a scan are put in groups after they were opened: places follow by their local names. */
+static silt_status follow_order(struct sl_duck_fetch *fetch, const struct sl_duck_files *files, silt_error *err)
+{
+    const struct sl_dataplane_host *host = fetch->dp->host;
+    struct sl_map by_path;
+    silt_status status = SILT_OK;
+    sl_map_init(&by_path, fetch->dp->env);
+    for (size_t i = 0; i < fetch->n_fetched && status == SILT_OK; i++) {
+        const struct sl_str path = sl_str_from(host->fetch_path(fetch->fetch, i));
+        bool inserted = false;
+        struct sl_map_entry *entry = sl_map_put(&by_path, path, &inserted);
+        status = entry != NULL ? SILT_OK : sl_fail_nomem(err);
+        if (entry != NULL) {
+            entry->value.u64 = i;
+        }
+    }
+    for (size_t i = 0; i < files->n && status == SILT_OK; i++) {
+        const struct sl_map_entry *entry = sl_map_find(&by_path, sl_str_from(files->local[i]));
+        fetch->places[i] = entry != NULL ? (size_t)entry->value.u64 : NOT_FETCHED;
+    }
+    sl_map_release(&by_path);
+    return status;
+}
+
+silt_status sl_duck_fetch_begin(struct sl_duck_fetch *fetch, const struct sl_duck_files *files,
+                                const struct sl_duck_wanted *wanted, silt_error *err)
+{
+    struct sl_vec ranges;
+    SL_TRY(follow_order(fetch, files, err));
+    sl_vec_init(&ranges, fetch->dp->env, sizeof(struct sl_range));
+    silt_status status = SILT_OK;
+    for (size_t i = 0; i < files->n && status == SILT_OK; i++) {
+        if (fetch->places[i] != NOT_FETCHED) {
+            status = want_chunks(fetch, files, i, wanted, &ranges, err);
+        }
+    }
+    sl_vec_release(&ranges);
+    return status == SILT_OK ? fetch->dp->host->fetch_start(fetch->fetch, err) : status;
+}
+
+silt_status sl_duck_fetch_wait(struct sl_duck_fetch *fetch, const silt_call *call, silt_error *err)
+{
+    for (size_t i = 0; i < fetch->n_fetched; i++) {
+        SL_TRY(fetch->dp->host->fetch_wait(fetch->fetch, call, i, err));
+    }
+    return SILT_OK;
+}
+
+void sl_duck_fetch_put(struct sl_buf *sql, const struct sl_duck_fetch *fetch, size_t first)
+{
+    sl_buf_printf(sql, "silt_fetched(file_index, '%" PRIu64 ":%zu')", fetch->id, first);
+}
+
+/* ---- the function ---- */
+
+static silt_status wait_for(const struct bound *bound, uint64_t file_index, silt_error *err)
+{
+    const struct sl_duck_fetch *fetch = bound->fetch;
+    if (file_index >= fetch->n_files - bound->first) {
+        return sl_fail(err, SILT_EENGINE, NULL, "file index is outside of the scan");
+    }
+    const size_t place = fetch->places[bound->first + (size_t)file_index];
+    return place == NOT_FETCHED ? SILT_OK : fetch->dp->host->fetch_wait(fetch->fetch, NULL, place, err);
+}
+
+static void give_fetched(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
+{
+    const struct bound *bound = duckdb_scalar_function_get_bind_data(info);
+    const idx_t n = duckdb_data_chunk_get_size(input);
+    const uint64_t *file_index = duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 0));
+    bool *fetched = duckdb_vector_get_data(output);
+    for (idx_t row = 0; row < n; row++) {
+        silt_error err = SILT_ERROR_INIT;
+        if ((row == 0 || file_index[row] != file_index[row - 1]) && wait_for(bound, file_index[row], &err) != SILT_OK) {
+            duckdb_scalar_function_set_error(info, err.message);
+            return;
+        }
+        fetched[row] = true;
+    }
+}
+
+static void free_bound(void *data)
+{
+    struct bound *bound = data;
+    const silt_env *env = bound->fetch->dp->env;
+    fetch_unref(bound->fetch);
+    sl_release(env, bound, sizeof(*bound));
+}
+
+/* NULL when out of memory. Takes a reference of its own. */
+static void *copy_bound(void *data)
+{
+    const struct bound *bound = data;
+    struct bound *copy = sl_alloc(bound->fetch->dp->env, sizeof(*copy));
+    if (copy != NULL) {
+        *copy = *bound;
+        atomic_fetch_add(&copy->fetch->refs, 1);
+    }
+    return copy;
+}
+
+static struct sl_duck_fetch *find_fetch(struct sl_dataplane *dp, uint64_t id)
+{
+    pthread_mutex_lock(&dp->lock);
+    struct sl_duck_fetch *fetch = dp->fetches;
+    while (fetch != NULL && fetch->id != id) {
+        fetch = fetch->next;
+    }
+    if (fetch != NULL) {
+        atomic_fetch_add(&fetch->refs, 1);
+    }
+    pthread_mutex_unlock(&dp->lock);
+    return fetch;
+}
+
+static void bind_fetched(duckdb_bind_info info)
+{
+    struct sl_dataplane *dp = duckdb_scalar_function_bind_get_extra_info(info);
+    uint64_t id = 0;
+    uint64_t first = 0;
+    struct sl_duck_fetch *fetch = sl_duck_bind_handle(info, 1, &id, &first) ? find_fetch(dp, id) : NULL;
+    if (fetch == NULL) {
+        duckdb_scalar_function_bind_set_error(info, "the scan that this query reads was closed");
+        return;
+    }
+    struct bound *bound = first < fetch->n_files ? sl_alloc(dp->env, sizeof(*bound)) : NULL;
+    if (bound == NULL) {
+        fetch_unref(fetch);
+        duckdb_scalar_function_bind_set_error(info, "out of memory");
+        return;
+    }
+    *bound = (struct bound){.fetch = fetch, .first = (size_t)first};
+    duckdb_scalar_function_set_bind_data(info, bound, free_bound);
+    duckdb_scalar_function_set_bind_data_copy(info, copy_bound);
+}
+
+bool sl_duck_fetch_register(struct sl_dataplane *dp, duckdb_connection handle)
+{
+    duckdb_scalar_function function = duckdb_create_scalar_function();
+    duckdb_logical_type index_type = duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT);
+    duckdb_logical_type handle_type = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
+    duckdb_logical_type result = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
+    duckdb_scalar_function_set_name(function, "silt_fetched");
+    duckdb_scalar_function_add_parameter(function, index_type);
+    duckdb_scalar_function_add_parameter(function, handle_type);
+    duckdb_scalar_function_set_return_type(function, result);
+    duckdb_scalar_function_set_extra_info(function, dp, NULL);
+    duckdb_scalar_function_set_bind(function, bind_fetched);
+    duckdb_scalar_function_set_function(function, give_fetched);
+    const bool fine = duckdb_register_scalar_function(handle, function) == DuckDBSuccess;
+    duckdb_destroy_logical_type(&index_type);
+    duckdb_destroy_logical_type(&handle_type);
+    duckdb_destroy_logical_type(&result);
+    duckdb_destroy_scalar_function(&function);
+    return fine;
+}

@@ -1,0 +1,389 @@
+/*
+ * One entry of the range cache: a sparse copy of a remote file, and the map of what is in it.
+ *
+ * Opening takes a shared lock on the map, so that nobody removes the files beneath a reader. Two processes that fetch the same part write
+ * the same bytes; both append their records by one write each. One owner.
+ */
+#include "storage/cache/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "base/uuid.h"
+#include "storage/cache/cache_int.h"
+
+#define MAX_RECORDS 1000000
+#define MAX_PART (INT64_C(1) << 30)
+
+struct sl_cache_entry {
+    struct sl_cache *cache;
+    char *uri;       /* sl_strdup_len */
+    char *data_path; /* the same */
+    char *map_path;
+    int data; /* descriptors; -1: none */
+    int map;
+    bool temporary;
+    bool known;     /* the map has a sound header for this URI */
+    bool confirmed; /* it holds for the file as it is now */
+    struct sl_cache_header header;
+    struct sl_buf text;    /* URI, NUL, tag, NUL of the header */
+    struct sl_vec records; /* of struct sl_cache_record: parts that the map names, whose bytes were not compared yet */
+    struct sl_vec there;   /* set: parts that are there for certain */
+};
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0) {
+        close(*fd);
+    }
+    *fd = -1;
+}
+
+static silt_status fail_file(silt_error *err, const char *doing, const char *path)
+{
+    return sl_fail_errno(err, errno, doing, path);
+}
+
+static silt_status make_names(struct sl_cache_entry *entry, silt_error *err)
+{
+    char name[SL_CACHE_NAME_LEN + SL_UUID_TEXT_SIZE + 8];
+    const silt_env *env = entry->cache->env;
+    const size_t len = strlen(entry->uri);
+    struct sl_buf path;
+    sl_strfree(env, entry->data_path);
+    sl_strfree(env, entry->map_path);
+    entry->data_path = entry->map_path = NULL;
+    if (entry->temporary) {
+        char uuid[SL_UUID_TEXT_SIZE];
+        SL_TRY(sl_uuid_make(env, uuid, err));
+        snprintf(name, sizeof(name), "temporary-%s", uuid);
+    } else {
+        snprintf(name, sizeof(name), "%016llx%016llx", (unsigned long long)sl_hash_bytes(entry->uri, len),
+                 (unsigned long long)sl_hash_seeded(entry->uri, len, UINT64_C(0x73696c74)));
+    }
+    sl_buf_init(&path, env);
+    sl_cache_put_path(&path, entry->cache, name, SL_CACHE_DATA);
+    silt_status status = sl_buf_status(&path, err);
+    if (status == SILT_OK) {
+        entry->data_path = sl_strdup_len(env, path.data, path.len);
+        sl_buf_clear(&path);
+        sl_cache_put_path(&path, entry->cache, name, SL_CACHE_MAP);
+        status = sl_buf_status(&path, err);
+    }
+    if (status == SILT_OK) {
+        entry->map_path = sl_strdup_len(env, path.data, path.len);
+        status = entry->data_path != NULL && entry->map_path != NULL ? SILT_OK : sl_fail_nomem(err);
+    }
+    sl_buf_release(&path);
+    return status;
+}
+
+/* Whether the descriptor is still the file of that name: another may have removed it before we had the lock. */
+static bool is_current(int fd, const char *path)
+{
+    struct stat ours;
+    struct stat named;
+    return fstat(fd, &ours) == 0 && lstat(path, &named) == 0 && ours.st_dev == named.st_dev &&
+           ours.st_ino == named.st_ino;
+}
+
+/* Opens both files, the map under a shared lock. SILT_EEXISTS: somebody is just removing them. */
+static silt_status open_files(struct sl_cache_entry *entry, silt_error *err)
+{
+    for (int attempt = 0; attempt < 100; attempt++) {
+        close_fd(&entry->map);
+        entry->map = open(entry->map_path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (entry->map < 0) {
+            return fail_file(err, "open", entry->map_path);
+        }
+        if (!sl_cache_lock(entry->map, LOCK_SH) || !is_current(entry->map, entry->map_path)) {
+            usleep(1000);
+            continue;
+        }
+        entry->data = open(entry->data_path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+        return entry->data >= 0 ? SILT_OK : fail_file(err, "open", entry->data_path);
+    }
+    return sl_fail(err, SILT_EEXISTS, NULL, "cache file %s is being removed by another process", entry->map_path);
+}
+
+static silt_status become_temporary(struct sl_cache_entry *entry, silt_error *err)
+{
+    close_fd(&entry->data);
+    close_fd(&entry->map);
+    entry->temporary = true;
+    entry->known = false;
+    SL_TRY(make_names(entry, err));
+    return open_files(entry, err);
+}
+
+/* Believes the records whose hashes are right. What comes after a broken one is believed as well: appends do not depend on it. */
+static silt_status read_records(struct sl_cache_entry *entry, silt_error *err)
+{
+    off_t at = (off_t)(sizeof(entry->header) + entry->header.uri_len + entry->header.tag_len);
+    struct sl_cache_record record;
+    while (entry->records.len < MAX_RECORDS &&
+           pread(entry->map, &record, sizeof(record), at) == (ssize_t)sizeof(record)) {
+        at += (off_t)sizeof(record);
+        if (record.hash != sl_cache_record_hash(&record, entry->header.hash) || record.begin < 0 ||
+            record.end <= record.begin || record.end > entry->header.size_bytes ||
+            record.end - record.begin > MAX_PART) {
+            continue;
+        }
+        struct sl_cache_record *copy = sl_vec_push(&entry->records);
+        if (copy == NULL) {
+            return sl_fail_nomem(err);
+        }
+        *copy = record;
+    }
+    return SILT_OK;
+}
+
+static silt_status look(struct sl_cache_entry *entry, silt_error *err)
+{
+    struct stat info;
+    if (!sl_cache_read_header(entry->map, &entry->header, &entry->text) || fstat(entry->data, &info) != 0 ||
+        info.st_size != entry->header.size_bytes || strcmp(entry->text.data, entry->uri) != 0) {
+        return SILT_OK;
+    }
+    entry->known = true;
+    return read_records(entry, err);
+}
+
+silt_status sl_cache_entry_open(struct sl_cache *cache, const char *uri, bool temporary, struct sl_cache_entry **out,
+                                silt_error *err)
+{
+    *out = NULL;
+    struct sl_cache_entry *entry = sl_alloc_zero(cache->env, sizeof(*entry));
+    if (entry == NULL) {
+        return sl_fail_nomem(err);
+    }
+    entry->cache = cache;
+    entry->data = entry->map = -1;
+    entry->temporary = temporary || strlen(uri) > SL_CACHE_MAX_URI;
+    sl_buf_init(&entry->text, cache->env);
+    sl_vec_init(&entry->records, cache->env, sizeof(struct sl_cache_record));
+    sl_vec_init(&entry->there, cache->env, sizeof(struct sl_range));
+    entry->uri = sl_strdup_len(cache->env, uri, strlen(uri));
+    silt_status status = entry->uri != NULL ? make_names(entry, err) : sl_fail_nomem(err);
+    if (status == SILT_OK) {
+        status = open_files(entry, err);
+    }
+    if (status == SILT_EEXISTS) {
+        status = become_temporary(entry, err);
+    }
+    if (status == SILT_OK) {
+        status = look(entry, err);
+    }
+    if (status != SILT_OK) {
+        sl_cache_entry_close(entry);
+        return status;
+    }
+    *out = entry;
+    return SILT_OK;
+}
+
+void sl_cache_entry_close(struct sl_cache_entry *entry)
+{
+    if (entry == NULL) {
+        return;
+    }
+    const silt_env *env = entry->cache->env;
+    if (entry->temporary && entry->map >= 0) {
+        /* Best effort: what stays is a hidden file of the cache. */
+        (void)unlink(entry->data_path);
+        (void)unlink(entry->map_path);
+    } else if (entry->map >= 0) {
+        (void)futimens(entry->map, NULL); /* used now: its time decides what goes first */
+    }
+    close_fd(&entry->data);
+    close_fd(&entry->map);
+    sl_strfree(env, entry->uri);
+    sl_strfree(env, entry->data_path);
+    sl_strfree(env, entry->map_path);
+    sl_buf_release(&entry->text);
+    sl_vec_release(&entry->records);
+    sl_vec_release(&entry->there);
+    sl_release(env, entry, sizeof(*entry));
+}
+
+const char *sl_cache_entry_path(const struct sl_cache_entry *entry)
+{
+    return entry->data_path;
+}
+
+int64_t sl_cache_entry_size(const struct sl_cache_entry *entry)
+{
+    return entry->confirmed ? entry->header.size_bytes : -1;
+}
+
+/* ---- which version of the file ---- */
+
+/* Writes a new header into an empty map that is locked by us alone. */
+static silt_status start_anew(struct sl_cache_entry *entry, const char *tag, int64_t size_bytes, silt_error *err)
+{
+    struct sl_buf bytes;
+    entry->header = (struct sl_cache_header){
+        .size_bytes = size_bytes, .uri_len = (uint32_t)strlen(entry->uri), .tag_len = (uint32_t)strlen(tag)};
+    memcpy(entry->header.magic, SL_CACHE_MAGIC, sizeof(entry->header.magic));
+    entry->header.hash = sl_cache_header_hash(&entry->header, entry->uri, tag);
+    sl_buf_init(&bytes, entry->cache->env);
+    sl_buf_put(&bytes, &entry->header, sizeof(entry->header));
+    sl_buf_put_c(&bytes, entry->uri);
+    sl_buf_put_c(&bytes, tag);
+    silt_status status = sl_buf_status(&bytes, err);
+    if (status == SILT_OK && (ftruncate(entry->map, 0) != 0 || ftruncate(entry->data, 0) != 0 ||
+                              ftruncate(entry->data, (off_t)size_bytes) != 0)) {
+        status = fail_file(err, "make room in", entry->data_path);
+    }
+    if (status == SILT_OK && write(entry->map, bytes.data, bytes.len) != (ssize_t)bytes.len) {
+        status = fail_file(err, "write", entry->map_path);
+    }
+    sl_buf_release(&bytes);
+    return status;
+}
+
+/*
+ * A shared lock is turned into the exclusive one and back. In between, another may have begun the same entry anew: then its header is what
+ * counts.
+ */
+static silt_status replace(struct sl_cache_entry *entry, const char *tag, int64_t size_bytes, silt_error *err)
+{
+    entry->known = false;
+    entry->records.len = entry->there.len = 0;
+    if (!entry->temporary && tag[0] == '\0') {
+        SL_TRY(become_temporary(entry, err));
+    }
+    if (!sl_cache_lock(entry->map, LOCK_EX)) {
+        SL_TRY(become_temporary(entry, err));
+    } else if (!entry->temporary && !is_current(entry->map, entry->map_path)) {
+        SL_TRY(become_temporary(entry, err));
+    }
+    SL_TRY(start_anew(entry, tag, size_bytes, err));
+    if (!sl_cache_lock(entry->map, LOCK_SH)) {
+        return sl_fail(err, SILT_EIO, NULL, "the lock of cache file %s was lost", entry->map_path);
+    }
+    return SILT_OK;
+}
+
+silt_status sl_cache_entry_confirm(struct sl_cache_entry *entry, const char *tag, int64_t size_bytes, silt_error *err)
+{
+    if (size_bytes < 0 || strlen(tag) > SL_CACHE_MAX_TAG) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a store gave no size, or a tag that is too long, for %s", entry->uri);
+    }
+    const bool same = entry->known && tag[0] != '\0' && entry->header.size_bytes == size_bytes &&
+                      strcmp(entry->text.data + entry->header.uri_len + 1, tag) == 0;
+    if (!same) {
+        SL_TRY(replace(entry, tag, size_bytes, err));
+    }
+    entry->confirmed = true;
+    return SILT_OK;
+}
+
+/* ---- parts ---- */
+
+/* Compares the bytes of a record with its hash. */
+static silt_status check_record(struct sl_cache_entry *entry, const struct sl_cache_record *record, bool *sound,
+                                silt_error *err)
+{
+    const size_t n = (size_t)(record->end - record->begin);
+    char *bytes = sl_alloc(entry->cache->env, n);
+    size_t done = 0;
+    *sound = false;
+    if (bytes == NULL) {
+        return sl_fail_nomem(err);
+    }
+    while (done < n) {
+        const ssize_t got = pread(entry->data, bytes + done, n - done, (off_t)(record->begin + (int64_t)done));
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            break;
+        }
+        done += (size_t)got;
+    }
+    *sound = done == n && sl_hash_bytes(bytes, n) == record->data_hash;
+    sl_release(entry->cache->env, bytes, n);
+    return SILT_OK;
+}
+
+/* Compares all records that touch the range; they are done with then. */
+static silt_status check_range(struct sl_cache_entry *entry, struct sl_range range, silt_error *err)
+{
+    size_t kept = 0;
+    silt_status status = SILT_OK;
+    for (size_t i = 0; i < entry->records.len; i++) {
+        const struct sl_cache_record record = *(struct sl_cache_record *)sl_vec_at(&entry->records, i);
+        bool sound = false;
+        if (status != SILT_OK || record.begin >= range.end || record.end <= range.begin) {
+            *(struct sl_cache_record *)sl_vec_at(&entry->records, kept++) = record;
+            continue;
+        }
+        status = check_record(entry, &record, &sound, err);
+        if (status == SILT_OK && sound && !sl_ranges_add(&entry->there, (struct sl_range){record.begin, record.end})) {
+            status = sl_fail_nomem(err);
+        }
+    }
+    entry->records.len = kept;
+    return status;
+}
+
+silt_status sl_cache_entry_missing(struct sl_cache_entry *entry, struct sl_range range, struct sl_vec *out,
+                                   silt_error *err)
+{
+    if (!entry->confirmed) {
+        return sl_fail(err, SILT_EINVALID, NULL, "parts of %s were asked for before it was looked at", entry->uri);
+    }
+    range.begin = range.begin < 0 ? 0 : range.begin;
+    range.end = range.end > entry->header.size_bytes ? entry->header.size_bytes : range.end;
+    if (!sl_ranges_cover(&entry->there, range)) {
+        SL_TRY(check_range(entry, range, err));
+    }
+    return sl_ranges_missing(&entry->there, range, out) ? SILT_OK : sl_fail_nomem(err);
+}
+
+static silt_status write_part(struct sl_cache_entry *entry, int64_t begin, const char *bytes, size_t n, silt_error *err)
+{
+    size_t done = 0;
+    while (done < n) {
+        const ssize_t put = pwrite(entry->data, bytes + done, n - done, (off_t)(begin + (int64_t)done));
+        if (put < 0 && errno == EINTR) {
+            continue;
+        }
+        if (put <= 0) {
+            return fail_file(err, "write", entry->data_path);
+        }
+        done += (size_t)put;
+    }
+    return SILT_OK;
+}
+
+silt_status sl_cache_entry_put(struct sl_cache_entry *entry, int64_t begin, const void *bytes, size_t n,
+                               silt_error *err)
+{
+    if (!entry->confirmed || begin < 0 || n == 0 || (int64_t)n > MAX_PART ||
+        begin > entry->header.size_bytes - (int64_t)n) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a part of %s lies outside of it", entry->uri);
+    }
+    SL_TRY(write_part(entry, begin, bytes, n, err));
+    if (!sl_ranges_add(&entry->there, (struct sl_range){begin, begin + (int64_t)n})) {
+        return sl_fail_nomem(err);
+    }
+    if (entry->temporary) {
+        return SILT_OK;
+    }
+    struct sl_cache_record record = {.begin = begin, .end = begin + (int64_t)n, .data_hash = sl_hash_bytes(bytes, n)};
+    record.hash = sl_cache_record_hash(&record, entry->header.hash);
+    /* One append: records of two processes do not mix. A failure costs no more than another fetch. */
+    const ssize_t put = write(entry->map, &record, sizeof(record));
+    (void)put;
+    return SILT_OK;
+}

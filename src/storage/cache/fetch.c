@@ -1,0 +1,481 @@
+/*
+ * Brings parts of remote files into local ones.
+ *
+ * What is wanted is cut into slices of at most 4 MiB. Two threads take up to eight slices each and ask the store for them at once, the
+ * next in order, or those of the file that somebody waits for; so one batch is under way while the other is written. Whoever waits
+ * is woken when the last slice of its file is there, or when any has failed: a scan that lost a part is lost.
+ *
+ * The slices, the files' counts and the entries are under one lock; bytes come and are copied outside of it but for the write into the
+ * entry, which the page cache takes.
+ */
+#include "storage/cache/fetch.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/env.h"
+#include "base/error.h"
+#include "silt/version.h"
+
+#define TAIL_BYTES (INT64_C(32) << 10)
+#define SLICE_BYTES (INT64_C(4) << 20)
+#define BATCH_SLICES 8
+#define N_THREADS 2
+/* Two requests cost about as much as this many bytes. */
+#define GAP_BYTES (INT64_C(16) << 10)
+#define TAILS_AT_ONCE 256
+#define NO_FILE SIZE_MAX
+
+struct file {
+    const char *path;
+    int64_t said_size;
+    struct sl_cache_entry *entry;
+    struct sl_vec wanted; /* set of struct sl_range */
+    size_t first_slice;   /* of this file in slices */
+    size_t n_slices;
+    size_t n_open; /* slices that are not there yet */
+};
+
+struct slice {
+    size_t file;
+    struct sl_range range;
+    bool taken;
+};
+
+struct sl_fetch {
+    const silt_env *env;
+    const char *cache_dir;
+    struct sl_cache *cache; /* owned; NULL: not used so far, or not usable */
+    bool cache_refused;
+    struct sl_cache *scratch; /* owned */
+    silt_storage *storage;    /* a reference */
+    struct file *files;
+    size_t n_files;
+    struct slice *slices;
+    size_t n_slices;
+    pthread_t threads[N_THREADS];
+    size_t n_threads;
+
+    pthread_mutex_t lock; /* guards what follows, the slices, n_open and the entries */
+    pthread_cond_t moved;
+    size_t next;   /* no slice before it is free */
+    size_t urgent; /* file that somebody waits for; NO_FILE */
+    silt_status status;
+    silt_error error; /* of status */
+    int64_t n_requests;
+    int64_t n_bytes;
+    volatile int stop;
+};
+
+static silt_call stop_call(struct sl_fetch *fetch)
+{
+    return (silt_call){.size = sizeof(silt_call), .abi_version = SILT_ABI_VERSION, .cancel = &fetch->stop};
+}
+
+/* ---- reads ---- */
+
+/* One batch of reads of parts; on_part is told of each that came. */
+struct batch {
+    struct sl_fetch *fetch;
+    silt_status (*on_part)(struct sl_fetch *fetch, const struct sl_fetch_part *part, const silt_read_request *answer,
+                           silt_error *err);
+    const struct sl_fetch_part *parts;
+    const silt_read_request *requests;
+    silt_status status; /* the first failure */
+    silt_error *err;
+};
+
+static silt_status judge(const struct sl_fetch_part *part, const silt_read_request *request, silt_error *err)
+{
+    const int64_t wanted = part->range.end - part->range.begin;
+    if (request->status != SILT_OK) {
+        return request->status; /* err is set by whoever knows */
+    }
+    if (part->range.begin >= 0 && (int64_t)request->data_len != wanted) {
+        return sl_fail(err, SILT_EIO, NULL, "%zu bytes came of %s at %lld, expected %lld", request->data_len,
+                       request->path, (long long)part->range.begin, (long long)wanted);
+    }
+    return SILT_OK;
+}
+
+static void part_done(void *ctx, silt_read_request *request)
+{
+    struct batch *batch = ctx;
+    const struct sl_fetch_part *part = &batch->parts[request - batch->requests];
+    silt_error err = SILT_ERROR_INIT;
+    silt_status status = judge(part, request, &err);
+    if (status == SILT_OK) {
+        pthread_mutex_lock(&batch->fetch->lock);
+        batch->fetch->n_requests++;
+        batch->fetch->n_bytes += (int64_t)request->data_len;
+        status = batch->on_part(batch->fetch, part, request, &err);
+        pthread_mutex_unlock(&batch->fetch->lock);
+    }
+    silt_read_request_release(batch->fetch->storage, request);
+    if (status != SILT_OK && batch->status == SILT_OK) {
+        batch->status = status;
+        if (err.status != SILT_OK && batch->err != NULL) {
+            *batch->err = err;
+        }
+    }
+}
+
+static silt_status run_batch(struct batch *batch, const silt_call *call, size_t n)
+{
+    const silt_env *env = batch->fetch->env;
+    silt_error whole = SILT_ERROR_INIT;
+    silt_read_request *requests = sl_alloc_array(env, n, sizeof(*requests));
+    if (requests == NULL) {
+        return sl_fail_nomem(batch->err);
+    }
+    memset(requests, 0, n * sizeof(*requests));
+    for (size_t i = 0; i < n; i++) {
+        const struct sl_fetch_part *part = &batch->parts[i];
+        requests[i].path = batch->fetch->files[part->file].path;
+        requests[i].offset = part->range.begin;
+        requests[i].length = part->range.begin < 0 ? -1 : part->range.end - part->range.begin;
+    }
+    batch->requests = requests;
+    const silt_status status = silt_storage_read_many(batch->fetch->storage, call, requests, n, part_done, batch,
+                                                      &whole);
+    sl_release(env, requests, n * sizeof(*requests));
+    if (status == SILT_OK && batch->status == SILT_OK) {
+        return SILT_OK;
+    }
+    if (batch->err != NULL && batch->err->status == SILT_OK) {
+        *batch->err = whole;
+    }
+    return batch->status != SILT_OK ? batch->status : status;
+}
+
+/* ---- opening ---- */
+
+/* Whether parts of a file with this tag can be kept. */
+static bool need_cache(struct sl_fetch *fetch, const char *tag)
+{
+    if (tag[0] == '\0' || fetch->cache_refused) {
+        return false;
+    }
+    silt_error err = SILT_ERROR_INIT;
+    if (fetch->cache == NULL && sl_cache_open(fetch->env, fetch->cache_dir, 0, &fetch->cache, &err) != SILT_OK) {
+        fetch->cache_refused = true;
+        sl_log(fetch->env, SILT_LOG_WARN, "remote files are not cached: %s", err.message);
+    }
+    return fetch->cache != NULL;
+}
+
+static silt_status take_tail(struct sl_fetch *fetch, const struct sl_fetch_part *part, const silt_read_request *answer,
+                             silt_error *err)
+{
+    struct file *file = &fetch->files[part->file];
+    if (answer->file_size < (int64_t)answer->data_len) {
+        return sl_fail(err, SILT_EIO, NULL, "the store did not say how long %s is", file->path);
+    }
+    if (file->said_size >= 0 && answer->file_size != file->said_size) {
+        return sl_fail(err, SILT_ECORRUPT, NULL, "%s has %lld bytes, expected %lld", file->path,
+                       (long long)answer->file_size, (long long)file->said_size);
+    }
+    const bool kept = need_cache(fetch, answer->tag);
+    SL_TRY(sl_cache_entry_open(kept ? fetch->cache : fetch->scratch, file->path, !kept, &file->entry, err));
+    SL_TRY(sl_cache_entry_confirm(file->entry, answer->tag, answer->file_size, err));
+    if (answer->data_len == 0) {
+        return SILT_OK;
+    }
+    return sl_cache_entry_put(file->entry, answer->file_size - (int64_t)answer->data_len, answer->data,
+                              answer->data_len, err);
+}
+
+static silt_status read_tails(struct sl_fetch *fetch, const silt_call *call, silt_error *err)
+{
+    struct sl_fetch_part parts[TAILS_AT_ONCE];
+    for (size_t from = 0; from < fetch->n_files; from += TAILS_AT_ONCE) {
+        const size_t n = fetch->n_files - from < TAILS_AT_ONCE ? fetch->n_files - from : TAILS_AT_ONCE;
+        for (size_t i = 0; i < n; i++) {
+            parts[i] = (struct sl_fetch_part){.file = from + i, .range = {-TAIL_BYTES, 0}};
+        }
+        struct batch batch = {.fetch = fetch, .on_part = take_tail, .parts = parts, .err = err};
+        SL_TRY(run_batch(&batch, call, n));
+    }
+    return SILT_OK;
+}
+
+silt_status sl_fetch_open(const struct sl_fetch_request *request, const silt_call *call, struct sl_fetch **out,
+                          silt_error *err)
+{
+    *out = NULL;
+    const silt_env *env = request->env;
+    struct sl_fetch *fetch = sl_alloc_zero(env, sizeof(*fetch));
+    if (fetch == NULL) {
+        return sl_fail_nomem(err);
+    }
+    fetch->env = env;
+    fetch->cache_dir = request->cache_dir;
+    fetch->storage = silt_storage_ref(request->storage);
+    fetch->urgent = NO_FILE;
+    pthread_mutex_init(&fetch->lock, NULL);
+    pthread_cond_init(&fetch->moved, NULL);
+    silt_status status = sl_cache_open(env, request->scratch_dir, INT64_MAX, &fetch->scratch, err);
+    if (status == SILT_OK) {
+        fetch->files = sl_alloc_array(env, request->n_files > 0 ? request->n_files : 1, sizeof(*fetch->files));
+        status = fetch->files != NULL ? SILT_OK : sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < request->n_files && status == SILT_OK; i++) {
+        fetch->files[i] = (struct file){.path = request->files[i].path, .said_size = request->files[i].size_bytes};
+        sl_vec_init(&fetch->files[i].wanted, env, sizeof(struct sl_range));
+        fetch->n_files++;
+    }
+    if (status == SILT_OK) {
+        status = read_tails(fetch, call, err);
+    }
+    if (status != SILT_OK) {
+        sl_fetch_close(fetch);
+        return status;
+    }
+    *out = fetch;
+    return SILT_OK;
+}
+
+void sl_fetch_close(struct sl_fetch *fetch)
+{
+    if (fetch == NULL) {
+        return;
+    }
+    const silt_env *env = fetch->env;
+    fetch->stop = 1;
+    for (size_t i = 0; i < fetch->n_threads; i++) {
+        (void)pthread_join(fetch->threads[i], NULL);
+    }
+    for (size_t i = 0; i < fetch->n_files; i++) {
+        sl_cache_entry_close(fetch->files[i].entry);
+        sl_vec_release(&fetch->files[i].wanted);
+    }
+    if (fetch->files != NULL) {
+        sl_release(env, fetch->files, (fetch->n_files > 0 ? fetch->n_files : 1) * sizeof(*fetch->files));
+    }
+    sl_release(env, fetch->slices, fetch->n_slices * sizeof(*fetch->slices));
+    sl_cache_close(fetch->scratch);
+    silt_storage_unref(fetch->storage);
+    pthread_cond_destroy(&fetch->moved);
+    pthread_mutex_destroy(&fetch->lock);
+    if (fetch->cache != NULL && fetch->n_bytes > 0) {
+        sl_cache_shrink(fetch->cache);
+    }
+    sl_cache_close(fetch->cache);
+    sl_release(env, fetch, sizeof(*fetch));
+}
+
+const char *sl_fetch_path(const struct sl_fetch *fetch, size_t file)
+{
+    return sl_cache_entry_path(fetch->files[file].entry);
+}
+
+int64_t sl_fetch_size(const struct sl_fetch *fetch, size_t file)
+{
+    return sl_cache_entry_size(fetch->files[file].entry);
+}
+
+void sl_fetch_counts(struct sl_fetch *fetch, int64_t *requests, int64_t *bytes)
+{
+    pthread_mutex_lock(&fetch->lock);
+    *requests = fetch->n_requests;
+    *bytes = fetch->n_bytes;
+    pthread_mutex_unlock(&fetch->lock);
+}
+
+/* ---- what is wanted ---- */
+
+silt_status sl_fetch_want(struct sl_fetch *fetch, const struct sl_fetch_part *parts, size_t n, silt_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct file *file = &fetch->files[parts[i].file];
+        SL_TRY(sl_cache_entry_missing(file->entry, parts[i].range, &file->wanted, err));
+    }
+    return SILT_OK;
+}
+
+static size_t slices_of(struct sl_range range)
+{
+    return (size_t)((range.end - range.begin + SLICE_BYTES - 1) / SLICE_BYTES);
+}
+
+/* Cuts what is wanted into slices, in the order of the files. */
+static silt_status cut_slices(struct sl_fetch *fetch, silt_error *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < fetch->n_files; i++) {
+        struct sl_vec *wanted = &fetch->files[i].wanted;
+        sl_ranges_close_gaps(wanted, GAP_BYTES);
+        for (size_t k = 0; k < wanted->len; k++) {
+            n += slices_of(*(struct sl_range *)sl_vec_at(wanted, k));
+        }
+    }
+    if (n == 0) {
+        return SILT_OK;
+    }
+    fetch->slices = sl_alloc_array(fetch->env, n, sizeof(*fetch->slices));
+    if (fetch->slices == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < fetch->n_files; i++) {
+        struct file *file = &fetch->files[i];
+        file->first_slice = fetch->n_slices;
+        for (size_t k = 0; k < file->wanted.len; k++) {
+            const struct sl_range range = *(struct sl_range *)sl_vec_at(&file->wanted, k);
+            for (int64_t at = range.begin; at < range.end; at += SLICE_BYTES) {
+                const int64_t end = range.end - at < SLICE_BYTES ? range.end : at + SLICE_BYTES;
+                fetch->slices[fetch->n_slices++] = (struct slice){.file = i, .range = {at, end}};
+            }
+        }
+        file->n_open = file->n_slices = fetch->n_slices - file->first_slice;
+        file->wanted.len = 0;
+    }
+    return SILT_OK;
+}
+
+/* ---- the threads ---- */
+
+static silt_status take_part(struct sl_fetch *fetch, const struct sl_fetch_part *part, const silt_read_request *answer,
+                             silt_error *err)
+{
+    struct file *file = &fetch->files[part->file];
+    SL_TRY(sl_cache_entry_put(file->entry, part->range.begin, answer->data, answer->data_len, err));
+    if (file->n_open > 0 && --file->n_open == 0) {
+        pthread_cond_broadcast(&fetch->moved);
+    }
+    return SILT_OK;
+}
+
+static void take_slice(struct sl_fetch *fetch, size_t index, struct sl_fetch_part *parts, size_t *n)
+{
+    struct slice *slice = &fetch->slices[index];
+    if (!slice->taken && *n < BATCH_SLICES) {
+        slice->taken = true;
+        parts[(*n)++] = (struct sl_fetch_part){.file = slice->file, .range = slice->range};
+    }
+}
+
+/* The slices to bring next; 0: none is left. */
+static size_t choose(struct sl_fetch *fetch, struct sl_fetch_part *parts)
+{
+    size_t n = 0;
+    pthread_mutex_lock(&fetch->lock);
+    if (fetch->status == SILT_OK && fetch->urgent != NO_FILE) {
+        const struct file *file = &fetch->files[fetch->urgent];
+        for (size_t i = 0; i < file->n_slices; i++) {
+            take_slice(fetch, file->first_slice + i, parts, &n);
+        }
+        if (n < BATCH_SLICES) {
+            fetch->urgent = NO_FILE;
+        }
+    }
+    while (fetch->status == SILT_OK && fetch->next < fetch->n_slices && n < BATCH_SLICES) {
+        take_slice(fetch, fetch->next++, parts, &n);
+    }
+    pthread_mutex_unlock(&fetch->lock);
+    return n;
+}
+
+static void *pump(void *arg)
+{
+    struct sl_fetch *fetch = arg;
+    struct sl_fetch_part parts[BATCH_SLICES];
+    const silt_call call = stop_call(fetch);
+    for (size_t n = choose(fetch, parts); n > 0 && fetch->stop == 0; n = choose(fetch, parts)) {
+        silt_error err = SILT_ERROR_INIT;
+        struct batch batch = {.fetch = fetch, .on_part = take_part, .parts = parts, .err = &err};
+        const silt_status status = run_batch(&batch, &call, n);
+        if (status != SILT_OK) {
+            pthread_mutex_lock(&fetch->lock);
+            if (fetch->status == SILT_OK) {
+                fetch->status = status;
+                fetch->error = err;
+            }
+            pthread_cond_broadcast(&fetch->moved);
+            pthread_mutex_unlock(&fetch->lock);
+            break;
+        }
+    }
+    return NULL;
+}
+
+silt_status sl_fetch_start(struct sl_fetch *fetch, silt_error *err)
+{
+    SL_TRY(cut_slices(fetch, err));
+    for (size_t i = 0; i < N_THREADS && fetch->n_slices > i * BATCH_SLICES; i++) {
+        if (pthread_create(&fetch->threads[fetch->n_threads], NULL, pump, fetch) != 0) {
+            if (fetch->n_threads > 0) {
+                break; /* one is enough */
+            }
+            return sl_fail(err, SILT_EENGINE, NULL, "no thread can be made to read remote files");
+        }
+        fetch->n_threads++;
+    }
+    return SILT_OK;
+}
+
+silt_status sl_fetch_now(struct sl_fetch *fetch, const silt_call *call, const struct sl_fetch_part *parts, size_t n,
+                         silt_error *err)
+{
+    struct sl_vec missing;
+    silt_status status = SILT_OK;
+    sl_vec_init(&missing, fetch->env, sizeof(struct sl_range));
+    struct sl_vec wanted;
+    sl_vec_init(&wanted, fetch->env, sizeof(struct sl_fetch_part));
+    for (size_t i = 0; i < n && status == SILT_OK; i++) {
+        missing.len = 0;
+        status = sl_cache_entry_missing(fetch->files[parts[i].file].entry, parts[i].range, &missing, err);
+        for (size_t k = 0; k < missing.len && status == SILT_OK; k++) {
+            struct sl_fetch_part *part = sl_vec_push(&wanted);
+            status = part != NULL ? SILT_OK : sl_fail_nomem(err);
+            if (part != NULL) {
+                *part = (struct sl_fetch_part){.file = parts[i].file,
+                                               .range = *(struct sl_range *)sl_vec_at(&missing, k)};
+            }
+        }
+    }
+    if (status == SILT_OK && wanted.len > 0) {
+        struct batch batch = {.fetch = fetch, .on_part = take_part, .parts = wanted.data, .err = err};
+        status = run_batch(&batch, call, wanted.len);
+    }
+    sl_vec_release(&wanted);
+    sl_vec_release(&missing);
+    return status;
+}
+
+/* A moment from now on the clock of condition variables. */
+static struct timespec soon(void)
+{
+    struct timespec at;
+    clock_gettime(CLOCK_REALTIME, &at);
+    at.tv_nsec += 50 * 1000 * 1000;
+    if (at.tv_nsec >= 1000 * 1000 * 1000) {
+        at.tv_nsec -= 1000 * 1000 * 1000;
+        at.tv_sec++;
+    }
+    return at;
+}
+
+silt_status sl_fetch_wait(struct sl_fetch *fetch, const silt_call *call, size_t file, silt_error *err)
+{
+    silt_status status = SILT_OK;
+    if (file >= fetch->n_files) {
+        return sl_fail(err, SILT_EINVALID, NULL, "file %zu is none of the %zu that are fetched", file, fetch->n_files);
+    }
+    pthread_mutex_lock(&fetch->lock);
+    while (fetch->status == SILT_OK && status == SILT_OK && fetch->files[file].n_open > 0) {
+        const struct timespec until = soon(); /* a cancellation must be noticed */
+        fetch->urgent = fetch->urgent == NO_FILE ? file : fetch->urgent;
+        (void)pthread_cond_timedwait(&fetch->moved, &fetch->lock, &until);
+        status = sl_call_check(fetch->env, call, err);
+    }
+    if (status == SILT_OK && fetch->files[file].n_open > 0) {
+        status = fetch->status;
+        if (err != NULL) {
+            *err = fetch->error;
+        }
+    }
+    pthread_mutex_unlock(&fetch->lock);
+    return status;
+}

@@ -1,0 +1,61 @@
+/*
+ * Brings parts of remote files into local ones: the ends first, all at once, so that footers can be read; then what the reader wants of
+ * each, in the order of the files, ahead of who reads. Called by the data plane through its host.
+ *
+ * Parts that the range cache has are not brought again. A file without a tag (silt_read_request) is kept in the scratch folder and goes
+ * with the fetch.
+ */
+#ifndef SL_STORAGE_CACHE_FETCH_H
+#define SL_STORAGE_CACHE_FETCH_H
+
+#include "silt/storage.h"
+#include "storage/cache/cache.h"
+
+struct sl_fetch;
+
+struct sl_fetch_file {
+    const char *path;   /* as the store knows it; borrowed until the fetch is closed */
+    int64_t size_bytes; /* as the log says; -1 if not known. A file of another size is SILT_ECORRUPT */
+};
+
+struct sl_fetch_request {
+    const silt_env *env;
+    const char *cache_dir;   /* of the range cache; NULL: its default. Looked at when a store gives a tag */
+    const char *scratch_dir; /* there already; the caller removes it after the fetch is closed */
+    silt_storage *storage;   /* a reference is taken */
+    const struct sl_fetch_file *files;
+    size_t n_files;
+};
+
+struct sl_fetch_part {
+    size_t file;
+    struct sl_range range; /* cut to the file */
+};
+
+/*
+ * Opens all files and brings their ends (32 KiB). SILT_ENOTFOUND names a missing file. Where the range cache cannot be used, a warning says
+ * why, and everything goes into the scratch folder.
+ */
+silt_status sl_fetch_open(const struct sl_fetch_request *request, const silt_call *call, struct sl_fetch **out,
+                          silt_error *err);
+/* Stops what is under way and waits for it. NULL is legal. */
+void sl_fetch_close(struct sl_fetch *fetch);
+
+/* The local file, as long as the remote one; good until close. */
+const char *sl_fetch_path(const struct sl_fetch *fetch, size_t file);
+int64_t sl_fetch_size(const struct sl_fetch *fetch, size_t file);
+
+/* Brings parts now, before start. */
+silt_status sl_fetch_now(struct sl_fetch *fetch, const silt_call *call, const struct sl_fetch_part *parts, size_t n,
+                         silt_error *err);
+/* Tells of parts that will be read, before start. */
+silt_status sl_fetch_want(struct sl_fetch *fetch, const struct sl_fetch_part *parts, size_t n, silt_error *err);
+/* Begins to bring what is wanted, on threads of its own; at most 64 MiB are under way. Once. */
+silt_status sl_fetch_start(struct sl_fetch *fetch, silt_error *err);
+/* Returns when all that is wanted of the file is there; it comes next if it is not yet under way. Any thread. */
+silt_status sl_fetch_wait(struct sl_fetch *fetch, const silt_call *call, size_t file, silt_error *err);
+
+/* What has been asked of the store so far. */
+void sl_fetch_counts(struct sl_fetch *fetch, int64_t *requests, int64_t *bytes);
+
+#endif

@@ -1,0 +1,413 @@
+/*
+ * Parts of remote files brought into local ones, from a store in memory that gives tags, counts and fails as it is told.
+ */
+#include "storage_fixture.h"
+#include "test_env.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "silt/version.h"
+#include "storage/cache/fetch.h"
+#include "storage/decorator.h"
+
+#define N_FILES 5
+#define FILE_BYTES 9000000
+
+struct told {
+    const char *tag;
+    atomic_int fail_from; /* reads at or behind this offset fail; -1: none */
+    bool shorten;         /* gives a byte less than was asked for */
+    atomic_int n_reads;
+};
+
+struct tagging {
+    struct sl_decorator base;
+    struct told *told;
+};
+
+struct pass {
+    const struct tagging *tagging;
+    void (*on_done)(void *ctx, silt_read_request *request);
+    void *ctx;
+};
+
+static void pass_on(void *ctx, silt_read_request *request)
+{
+    const struct pass *pass = ctx;
+    const struct told *told = pass->tagging->told;
+    (void)snprintf(request->tag, sizeof(request->tag), "%s", told->tag);
+    if (request->status == SILT_OK && told->fail_from >= 0 && request->offset >= told->fail_from) {
+        silt_read_request_release(pass->tagging->base.inner, request);
+        request->data_len = 0;
+        request->status = SILT_EIO;
+    }
+    if (told->shorten && request->data_len > 0 && request->offset >= 0) {
+        request->data = realloc(request->data, --request->data_len); /* the environment is malloc's */
+    }
+    pass->on_done(pass->ctx, request);
+}
+
+static silt_status tag_read_many(void *impl, const silt_call *call, silt_read_request *requests, size_t n,
+                                 void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err)
+{
+    struct tagging *tagging = impl;
+    struct pass pass = {.tagging = tagging, .on_done = on_done, .ctx = ctx};
+    tagging->told->n_reads += (int)n;
+    return silt_storage_read_many(tagging->base.inner, call, requests, n, pass_on, &pass, err);
+}
+
+static silt_status no_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
+                           bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err)
+{
+    (void)impl, (void)call, (void)dir, (void)options, (void)on_entry, (void)ctx, (void)err;
+    return SILT_EUNSUPPORTED;
+}
+
+static silt_status no_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                          silt_error *err)
+{
+    (void)impl, (void)call, (void)path, (void)data, (void)data_len, (void)err;
+    return SILT_EUNSUPPORTED;
+}
+
+static silt_status no_put_new(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                              silt_put_outcome *outcome, silt_error *err)
+{
+    *outcome = SILT_PUT_EXISTS;
+    return no_put(impl, call, path, data, data_len, err);
+}
+
+static silt_status no_stat(void *impl, const silt_call *call, const char *path, int64_t *size, int64_t *modified,
+                           silt_error *err)
+{
+    (void)impl, (void)call, (void)path, (void)size, (void)modified, (void)err;
+    return SILT_EUNSUPPORTED;
+}
+
+static silt_status no_remove(void *impl, const silt_call *call, const char *path, silt_error *err)
+{
+    (void)impl, (void)call, (void)path, (void)err;
+    return SILT_EUNSUPPORTED;
+}
+
+static const silt_storage_vtable TAGGING = {.size = sizeof(silt_storage_vtable),
+                                            .abi_version = SILT_ABI_VERSION,
+                                            .name = "tagging",
+                                            .close = sl_decorator_close,
+                                            .read_many = tag_read_many,
+                                            .list = no_list,
+                                            .put_if_absent = no_put_new,
+                                            .put = no_put,
+                                            .stat = no_stat,
+                                            .remove = no_remove};
+
+struct rig {
+    const silt_env *env;
+    silt_storage *memory;
+    silt_storage *store;
+    struct told told;
+    char *cache_dir;
+    char *scratch_dir;
+    char paths[N_FILES][32];
+    struct sl_fetch_file files[N_FILES];
+    char *bytes; /* of every file, differing by file in each byte */
+};
+
+static char byte_of(size_t file, int64_t at)
+{
+    return (char)((uint64_t)at * 31 + (uint64_t)at / 4096 + file * 7);
+}
+
+static int set_up(void **state)
+{
+    static struct rig rig;
+    silt_error err = SILT_ERROR_INIT;
+    rig = (struct rig){.env = silt_env_default(), .told = {.tag = "v1", .fail_from = -1}};
+    assert_int_equal(silt_storage_memory_new(rig.env, &rig.memory, &err), SILT_OK);
+    struct tagging tagging = {.told = &rig.told};
+    const struct sl_decorator_spec spec = {.slots = &TAGGING, .impl = &tagging, .size = sizeof(tagging)};
+    assert_int_equal(sl_decorator_new(rig.env, rig.memory, &spec, &rig.store, &err), SILT_OK);
+    rig.cache_dir = make_temp_dir();
+    rig.scratch_dir = make_temp_dir();
+    rig.bytes = malloc(FILE_BYTES);
+    for (size_t i = 0; i < N_FILES; i++) {
+        (void)snprintf(rig.paths[i], sizeof(rig.paths[i]), "memory://b/%zu", i);
+        for (int64_t k = 0; k < FILE_BYTES; k++) {
+            rig.bytes[k] = byte_of(i, k);
+        }
+        rig.files[i] = (struct sl_fetch_file){.path = rig.paths[i], .size_bytes = FILE_BYTES};
+        assert_int_equal(silt_storage_put(rig.memory, NULL, rig.paths[i], rig.bytes, FILE_BYTES, &err), SILT_OK);
+    }
+    *state = &rig;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct rig *rig = *state;
+    silt_storage_unref(rig->store);
+    silt_storage_unref(rig->memory);
+    remove_temp_dir(rig->cache_dir);
+    remove_temp_dir(rig->scratch_dir);
+    free(rig->bytes);
+    return 0;
+}
+
+static silt_status open_all(struct rig *rig, struct sl_fetch **out, silt_error *err)
+{
+    const struct sl_fetch_request request = {.env = rig->env,
+                                             .cache_dir = rig->cache_dir,
+                                             .scratch_dir = rig->scratch_dir,
+                                             .storage = rig->store,
+                                             .files = rig->files,
+                                             .n_files = N_FILES};
+    return sl_fetch_open(&request, NULL, out, err);
+}
+
+static struct sl_fetch *open_fine(struct rig *rig)
+{
+    struct sl_fetch *fetch = NULL;
+    silt_error err = SILT_ERROR_INIT;
+    assert_int_equal(open_all(rig, &fetch, &err), SILT_OK);
+    return fetch;
+}
+
+static void expect_bytes(const struct sl_fetch *fetch, size_t file, int64_t begin, int64_t end)
+{
+    const size_t n = (size_t)(end - begin);
+    char *got = malloc(n);
+    const int fd = open(sl_fetch_path(fetch, file), O_RDONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(pread(fd, got, n, (off_t)begin), (ssize_t)n);
+    close(fd);
+    for (size_t i = 0; i < n; i++) {
+        if (got[i] != byte_of(file, begin + (int64_t)i)) {
+            fail_msg("file %zu differs at %lld", file, (long long)begin + (long long)i);
+        }
+    }
+    free(got);
+}
+
+static void ends_come_with_the_opening(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_fetch *fetch = open_fine(rig);
+    int64_t requests = 0, bytes = 0;
+    sl_fetch_counts(fetch, &requests, &bytes);
+    assert_int_equal(requests, N_FILES);
+    assert_int_equal(bytes, N_FILES * 32768);
+    for (size_t i = 0; i < N_FILES; i++) {
+        assert_int_equal(sl_fetch_size(fetch, i), FILE_BYTES);
+        expect_bytes(fetch, i, FILE_BYTES - 32768, FILE_BYTES);
+    }
+    sl_fetch_close(fetch);
+}
+
+static void what_is_wanted_comes_and_nothing_else(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_fetch *fetch = open_fine(rig);
+    silt_error err = SILT_ERROR_INIT;
+    const struct sl_fetch_part parts[] = {
+        {0, {0, 4}},             /* a little */
+        {1, {1000000, 8000000}}, /* two slices */
+        {1, {8010000, 8010100}}, /* close to it: joined */
+        {3, {100, 200}},
+        {3, {150, 500}},
+        {3, {FILE_BYTES - 100, FILE_BYTES + 100}}, /* the last is there already */
+    };
+    assert_int_equal(sl_fetch_want(fetch, parts, 6, &err), SILT_OK);
+    assert_int_equal(sl_fetch_start(fetch, &err), SILT_OK);
+    for (size_t i = 0; i < N_FILES; i++) {
+        assert_int_equal(sl_fetch_wait(fetch, NULL, i, &err), SILT_OK);
+    }
+    expect_bytes(fetch, 0, 0, 4);
+    expect_bytes(fetch, 1, 1000000, 8010100);
+    expect_bytes(fetch, 3, 100, 500);
+    int64_t requests = 0, bytes = 0;
+    sl_fetch_counts(fetch, &requests, &bytes);
+    assert_int_equal(requests, N_FILES + 1 + 2 + 1);
+    assert_int_equal(bytes, N_FILES * 32768 + 4 + 7010100 + 400);
+    assert_int_equal(sl_fetch_wait(fetch, NULL, N_FILES, &err), SILT_EINVALID);
+    sl_fetch_close(fetch);
+
+    fetch = open_fine(rig); /* again: only the ends */
+    assert_int_equal(sl_fetch_want(fetch, parts, 6, &err), SILT_OK);
+    assert_int_equal(sl_fetch_start(fetch, &err), SILT_OK);
+    assert_int_equal(sl_fetch_wait(fetch, NULL, 1, &err), SILT_OK);
+    sl_fetch_counts(fetch, &requests, &bytes);
+    assert_int_equal(requests, N_FILES);
+    expect_bytes(fetch, 1, 1000000, 8000000);
+    sl_fetch_close(fetch);
+}
+
+static void parts_can_be_brought_at_once(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_fetch *fetch = open_fine(rig);
+    silt_error err = SILT_ERROR_INIT;
+    const struct sl_fetch_part parts[] = {{2, {5, 50000}}, {4, {0, FILE_BYTES}}, {2, {100, 200}}};
+    assert_int_equal(sl_fetch_now(fetch, NULL, parts, 3, &err), SILT_OK);
+    expect_bytes(fetch, 2, 5, 50000);
+    expect_bytes(fetch, 4, 0, FILE_BYTES);
+    sl_fetch_close(fetch);
+}
+
+static void without_a_tag_nothing_is_kept(void **state)
+{
+    struct rig *rig = *state;
+    silt_error err = SILT_ERROR_INIT;
+    rig->told.tag = "";
+    struct sl_fetch *fetch = open_fine(rig);
+    const struct sl_fetch_part part = {0, {0, 1000}};
+    assert_int_equal(sl_fetch_now(fetch, NULL, &part, 1, &err), SILT_OK);
+    expect_bytes(fetch, 0, 0, 1000);
+    assert_true(strncmp(sl_fetch_path(fetch, 0), rig->scratch_dir, strlen(rig->scratch_dir)) == 0);
+    sl_fetch_close(fetch);
+    assert_int_equal(rmdir(rig->cache_dir), 0); /* empty */
+    assert_int_equal(rmdir(rig->scratch_dir), 0);
+    assert_int_equal(mkdir(rig->cache_dir, 0700), 0); /* for the end of the test */
+    assert_int_equal(mkdir(rig->scratch_dir, 0700), 0);
+}
+
+static void a_cache_that_cannot_be_used_is_done_without(void **state)
+{
+    struct rig *rig = *state;
+    char *kept = rig->cache_dir;
+    char none[] = "/proc/none/cache";
+    rig->cache_dir = none;
+    struct sl_fetch *fetch = open_fine(rig);
+    expect_bytes(fetch, 0, FILE_BYTES - 10, FILE_BYTES);
+    sl_fetch_close(fetch);
+    rig->cache_dir = kept;
+}
+
+static void a_file_that_is_missing_or_of_another_size_is_named(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_fetch *fetch = NULL;
+    silt_error err = SILT_ERROR_INIT;
+    rig->files[3].size_bytes = FILE_BYTES + 1;
+    assert_int_equal(open_all(rig, &fetch, &err), SILT_ECORRUPT);
+    assert_non_null(strstr(err.message, rig->paths[3]));
+    rig->files[3].size_bytes = -1;
+    silt_error_reset(&err);
+    rig->files[2].path = "memory://b/none";
+    assert_int_equal(open_all(rig, &fetch, &err), SILT_ENOTFOUND);
+    assert_non_null(strstr(err.message, "none"));
+    assert_null(fetch);
+}
+
+static void a_part_that_fails_ends_the_waiting(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_fetch *fetch = open_fine(rig);
+    silt_error err = SILT_ERROR_INIT;
+    struct sl_fetch_part parts[N_FILES];
+    for (size_t i = 0; i < N_FILES; i++) {
+        parts[i] = (struct sl_fetch_part){i, {0, FILE_BYTES}};
+    }
+    rig->told.fail_from = 8000000;
+    assert_int_equal(sl_fetch_want(fetch, parts, N_FILES, &err), SILT_OK);
+    assert_int_equal(sl_fetch_start(fetch, &err), SILT_OK);
+    assert_int_equal(sl_fetch_wait(fetch, NULL, N_FILES - 1, &err), SILT_EIO);
+    sl_fetch_close(fetch);
+}
+
+static void a_part_that_comes_short_is_no_data(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_fetch *fetch = open_fine(rig);
+    silt_error err = SILT_ERROR_INIT;
+    const struct sl_fetch_part part = {0, {10, 20}};
+    rig->told.shorten = true;
+    assert_int_equal(sl_fetch_now(fetch, NULL, &part, 1, &err), SILT_EIO);
+    assert_non_null(strstr(err.message, "expected 10"));
+    sl_fetch_close(fetch);
+}
+
+static void waiting_ends_with_a_cancelled_call(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_fetch *fetch = open_fine(rig);
+    silt_error err = SILT_ERROR_INIT;
+    const struct sl_fetch_part part = {0, {10, 20}};
+    const int cancelled = 1;
+    const silt_call call = {.size = sizeof(call), .abi_version = SILT_ABI_VERSION, .cancel = &cancelled};
+    assert_int_equal(sl_fetch_want(fetch, &part, 1, &err), SILT_OK);
+    /* Not begun: it would never come. */
+    assert_int_equal(sl_fetch_wait(fetch, &call, 0, &err), SILT_OK);
+    assert_int_equal(sl_fetch_start(fetch, &err), SILT_OK);
+    const silt_status status = sl_fetch_wait(fetch, &call, 0, &err);
+    assert_true(status == SILT_OK || status == SILT_ECANCELLED);
+    sl_fetch_close(fetch);
+}
+
+struct waiter {
+    struct sl_fetch *fetch;
+    size_t file;
+    silt_status status;
+};
+
+static void *wait_one(void *arg)
+{
+    struct waiter *waiter = arg;
+    waiter->status = sl_fetch_wait(waiter->fetch, NULL, waiter->file, NULL);
+    return NULL;
+}
+
+static void many_may_wait_and_close_stops_what_is_left(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_fetch *fetch = open_fine(rig);
+    silt_error err = SILT_ERROR_INIT;
+    struct sl_fetch_part parts[N_FILES];
+    struct waiter waiters[N_FILES];
+    pthread_t threads[N_FILES];
+    for (size_t i = 0; i < N_FILES; i++) {
+        parts[i] = (struct sl_fetch_part){i, {0, FILE_BYTES}};
+        waiters[i] = (struct waiter){fetch, N_FILES - 1 - i, SILT_EINVALID};
+    }
+    assert_int_equal(sl_fetch_want(fetch, parts, N_FILES, &err), SILT_OK);
+    assert_int_equal(sl_fetch_start(fetch, &err), SILT_OK);
+    for (size_t i = 0; i < N_FILES; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, wait_one, &waiters[i]), 0);
+    }
+    for (size_t i = 0; i < N_FILES; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(waiters[i].status, SILT_OK);
+        expect_bytes(fetch, waiters[i].file, 0, FILE_BYTES);
+    }
+    sl_fetch_close(fetch);
+    rig->told.tag = "v2"; /* all is fetched anew, and nobody waits */
+    fetch = open_fine(rig);
+    assert_int_equal(sl_fetch_want(fetch, parts, N_FILES, &err), SILT_OK);
+    assert_int_equal(sl_fetch_start(fetch, &err), SILT_OK);
+    sl_fetch_close(fetch);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(ends_come_with_the_opening),
+        TEST(what_is_wanted_comes_and_nothing_else),
+        TEST(parts_can_be_brought_at_once),
+        TEST(without_a_tag_nothing_is_kept),
+        TEST(a_cache_that_cannot_be_used_is_done_without),
+        TEST(a_file_that_is_missing_or_of_another_size_is_named),
+        TEST(a_part_that_fails_ends_the_waiting),
+        TEST(a_part_that_comes_short_is_no_data),
+        TEST(waiting_ends_with_a_cancelled_call),
+        TEST(many_may_wait_and_close_stops_what_is_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
