@@ -19,7 +19,7 @@
 #include "silt/engine.h"
 #include "silt/env.h"
 #include "silt/storage.h"
-#include "storage/cache/fetch.h"
+#include "storage/cache/cache_fetch.h"
 
 #define SL_DATAPLANE_ABI_VERSION 4
 #define SL_DATAPLANE_ENTRY "silt_duckdb_dataplane"

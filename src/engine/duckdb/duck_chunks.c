@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/thrift.h"
-#include "storage/cache/fetch.h"
+#include "storage/cache/cache_fetch.h"
 
 /* FileMetaData.schema: a column at the top, and whether it is wanted. */
 struct top {

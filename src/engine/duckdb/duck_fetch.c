@@ -20,7 +20,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "duck_footer.h"
-#include "storage/cache/fetch.h"
+#include "storage/cache/cache_fetch.h"
 
 #define FOOTER_TAIL 8                  /* length and magic */
 #define WHOLE_FILE (INT64_C(64) << 10) /* smaller ones are brought as a whole */

@@ -1,5 +1,5 @@
 /*
- * Files of stores without local paths: brought by the host's fetch (storage/cache/fetch.h) into sparse local files, ends first, then the
+ * Files of stores without local paths: brought by the host's fetch (storage/cache/cache_fetch.h) into sparse local files, ends first, then the
  * column chunks that a query may read, ahead of it.
  *
  *   duck_fetch.c    a fetch that a query waits for, file by file, through the function silt_fetched

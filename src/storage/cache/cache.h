@@ -10,14 +10,14 @@
  * neither a crash without a sync nor a meddler makes wrong bytes of it. Whoever uses an entry holds a shared lock (flock) on its map;
  * who wants it gone needs the exclusive one. Not for network file systems without flock.
  *
- * Who does what: ranges.c sets of ranges; cache.c the folder, what goes when it is full; cache_entry.c one entry; fetch.c brings what is
+ * Who does what: cache_ranges.c sets of ranges; cache.c the folder, what goes when it is full; cache_entry.c one entry; cache_fetch.c brings what is
  * missing, ahead of who reads.
  */
 #ifndef SL_STORAGE_CACHE_CACHE_H
 #define SL_STORAGE_CACHE_CACHE_H
 
 #include "silt/storage.h"
-#include "storage/cache/ranges.h"
+#include "storage/cache/cache_ranges.h"
 
 struct sl_cache;
 struct sl_cache_entry;

@@ -116,6 +116,21 @@ static silt_status keep(const silt_env *env, struct sl_buf *body, size_t begin, 
     return SILT_OK;
 }
 
+void sl_range_take_tag(const struct sl_http_request *answer, silt_read_request *read)
+{
+    struct sl_str tag = sl_http_header(answer, "x-goog-generation");
+    if (tag.len == 0) {
+        tag = sl_http_header(answer, "etag");
+    }
+    bool sound = tag.len > 0 && tag.len < sizeof(read->tag) && !sl_str_starts_with(tag, SL_STR("W/"));
+    for (size_t i = 0; i < tag.len && sound; i++) {
+        sound = tag.ptr[i] > ' ' && tag.ptr[i] <= '~';
+    }
+    const size_t n = sound ? tag.len : 0;
+    memcpy(read->tag, n > 0 ? tag.ptr : "", n);
+    read->tag[n] = '\0';
+}
+
 silt_status sl_range_take(const silt_env *env, struct sl_http_request *answer, silt_read_request *read, silt_error *err)
 {
     int64_t first = 0;
@@ -141,5 +156,6 @@ silt_status sl_range_take(const silt_env *env, struct sl_http_request *answer, s
                        (long long)first, (long long)(first + len - 1), (long long)length, (long long)begin);
     }
     read->file_size = size;
+    sl_range_take_tag(answer, read);
     return keep(env, &answer->answer, length > 0 ? (size_t)(begin - first) : 0, (size_t)length, read, err);
 }

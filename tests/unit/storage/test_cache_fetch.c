@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "silt/version.h"
-#include "storage/cache/fetch.h"
+#include "storage/cache/cache_fetch.h"
 #include "storage/decorator.h"
 
 #define N_FILES 5

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "storage/cache/ranges.h"
+#include "storage/cache/cache_ranges.h"
 
 #define SPACE 64
 

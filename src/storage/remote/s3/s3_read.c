@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "storage/remote/ranges.h"
 #include "storage/remote/http_fields.h"
 #include "storage/remote/s3/s3_int.h"
 
@@ -106,6 +107,7 @@ static silt_status take_data(struct sl_s3_store *store, struct read *read, struc
     begin = begin < size ? begin : size;
     const int64_t end = request->length < 0 || request->length > size - begin ? size : begin + request->length;
     request->file_size = size;
+    sl_range_take_tag(answer, request);
     if (end <= begin) {
         return SILT_OK;
     }

@@ -5,8 +5,8 @@
  * Parts that the range cache has are not brought again. A file without a tag (silt_read_request) is kept in the scratch folder and goes
  * with the fetch.
  */
-#ifndef SL_STORAGE_CACHE_FETCH_H
-#define SL_STORAGE_CACHE_FETCH_H
+#ifndef SL_STORAGE_CACHE_CACHE_FETCH_H
+#define SL_STORAGE_CACHE_CACHE_FETCH_H
 
 #include "silt/storage.h"
 #include "storage/cache/cache.h"

@@ -1,7 +1,7 @@
 /*
  * Sets of byte ranges as sorted vectors. A file has few: they are searched by halves and moved by memmove. Pure.
  */
-#include "storage/cache/ranges.h"
+#include "storage/cache/cache_ranges.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
  * Sets of byte ranges: which parts of a file are there, which are wanted, which are missing. Pure; one owner.
  */
-#ifndef SL_STORAGE_CACHE_RANGES_H
-#define SL_STORAGE_CACHE_RANGES_H
+#ifndef SL_STORAGE_CACHE_CACHE_RANGES_H
+#define SL_STORAGE_CACHE_CACHE_RANGES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
  * The slices, the files' counts and the entries are under one lock; bytes come and are copied outside of it but for the write into the
  * entry, which the page cache takes.
  */
-#include "storage/cache/fetch.h"
+#include "storage/cache/cache_fetch.h"
 
 #include <pthread.h>
 #include <string.h>
