@@ -12,6 +12,7 @@
 #include "silt/export.h"
 #include "storage/remote/context.h"
 #include "storage/remote/gcs/gcs.h"
+#include "storage/remote/hdfs/hdfs.h"
 #include "storage/remote/s3/s3.h"
 
 #define MAX_RESOLVE 8
@@ -28,7 +29,8 @@ static const struct {
     const char *scheme;
     sl_remote_opener open;
 } OPENERS[] = {
-    {"s3", sl_s3_open}, {"s3a", sl_s3_open}, {"s3n", sl_s3_open}, {"gs", sl_gcs_open}, {"gcs", sl_gcs_open},
+    {"s3", sl_s3_open},   {"s3a", sl_s3_open},    {"s3n", sl_s3_open},          {"gs", sl_gcs_open},
+    {"gcs", sl_gcs_open}, {"hdfs", sl_hdfs_open}, {"webhdfs", sl_webhdfs_open}, {"swebhdfs", sl_swebhdfs_open},
 };
 
 /* "HOST:PORT:ADDRESS HOST:PORT:ADDRESS …" as a list. The text is cut where it stands. */

@@ -1,0 +1,365 @@
+/*
+ * Writing of files. A file is written under a hidden name in its folder and then renamed: without overwriting for put_if_absent and adopt,
+ * with for put. The rename is the one moment at which the name is taken, and the name node takes it whole or not.
+ *
+ * When the answer of a rename is lost, the hidden file is removed. If it was still there, the rename never happened and never will; if it
+ * was not, it may have.
+ *
+ * Any thread.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "base/error.h"
+#include "silt/version.h"
+#include "storage/remote/hdfs/hdfs_int.h"
+
+#define MAX_ROUNDS 3        /* data nodes that are tried, each with a hidden name of its own */
+#define PAUSE_US 200000     /* between them */
+#define CLEAN_UP_US 5000000 /* the time that is given to the removal of a hidden file */
+
+struct writing {
+    struct sl_hdfs *hdfs;
+    struct sl_hdfs_cluster *cluster;
+    const silt_call *call;
+    struct sl_hdfs_name name;
+    struct sl_str bytes;
+    struct sl_buf temp; /* path of the hidden file */
+};
+
+static silt_status begin_writing(struct writing *writing, struct sl_hdfs *hdfs, const silt_call *call, const char *path,
+                                 silt_error *err)
+{
+    *writing = (struct writing){.hdfs = hdfs, .call = call};
+    sl_buf_init(&writing->temp, hdfs->env);
+    return sl_hdfs_begin(hdfs, path, false, &writing->name, &writing->cluster, err);
+}
+
+/* What is not there is no failure. */
+static silt_status delete_path(struct sl_hdfs *hdfs, struct sl_hdfs_cluster *cluster, const silt_call *call,
+                               const struct sl_hdfs_name *name, bool recursive, silt_error *err)
+{
+    struct sl_hdfs_request request;
+    bool gone = false;
+    sl_hdfs_request_init(&request, hdfs, cluster, "DELETE");
+    sl_hdfs_put_operation(&request.target, name->path, "DELETE");
+    sl_hdfs_put_parameter(&request.target, "recursive", recursive ? SL_STR("true") : SL_STR("false"));
+    silt_status status = sl_hdfs_run(&request, call, err);
+    if (status == SILT_OK && request.exchange.request.code == 200) {
+        status = sl_hdfs_read_answer(hdfs->env, sl_buf_view(&request.exchange.request.answer), &gone, err);
+    } else if (status == SILT_OK) {
+        status = sl_hdfs_fail(hdfs, &request.exchange, name, err);
+        status = status == SILT_ENOTFOUND ? SILT_OK : status;
+    }
+    sl_hdfs_request_release(&request);
+    return status;
+}
+
+/* Removes the hidden file; true when it certainly was there until now. */
+static bool remove_temp(struct writing *writing)
+{
+    const silt_env *env = writing->hdfs->env;
+    const silt_call call = {
+        .size = sizeof(call), .abi_version = SILT_ABI_VERSION, .deadline_us = sl_monotonic_us(env) + CLEAN_UP_US};
+    const struct sl_hdfs_name name = {.path = sl_buf_view(&writing->temp)};
+    bool was_there = false;
+    struct sl_hdfs_request request;
+    sl_hdfs_request_init(&request, writing->hdfs, writing->cluster, "DELETE");
+    sl_hdfs_put_operation(&request.target, name.path, "DELETE");
+    const silt_status status = sl_hdfs_run(&request, &call, NULL);
+    if (status != SILT_OK || request.exchange.request.code != 200 ||
+        sl_hdfs_read_answer(writing->hdfs->env, sl_buf_view(&request.exchange.request.answer), &was_there, NULL) !=
+            SILT_OK) {
+        was_there = false;
+    }
+    sl_hdfs_request_release(&request);
+    return was_there;
+}
+
+/* ---- the hidden file ---- */
+
+static silt_status choose_temp(struct writing *writing, silt_error *err)
+{
+    char name[SL_HDFS_TEMP_SIZE];
+    SL_TRY(sl_hdfs_make_temp(writing->hdfs->env, name, err));
+    size_t folder = writing->name.path.len;
+    while (folder > 0 && writing->name.path.ptr[folder - 1] != '/') {
+        folder--;
+    }
+    sl_buf_clear(&writing->temp);
+    sl_buf_put_str(&writing->temp, sl_str_sub(writing->name.path, 0, folder));
+    sl_buf_put_c(&writing->temp, name);
+    return sl_buf_status(&writing->temp, err);
+}
+
+/* Asks the name node for a data node. */
+static silt_status ask_for_node(struct writing *writing, struct sl_buf *location, silt_error *err)
+{
+    struct sl_hdfs_request request;
+    sl_hdfs_request_init(&request, writing->hdfs, writing->cluster, "PUT");
+    sl_hdfs_put_operation(&request.target, sl_buf_view(&writing->temp), "CREATE");
+    sl_hdfs_put_parameter(&request.target, "overwrite", SL_STR("true")); /* nobody else has the name */
+    silt_status status = sl_hdfs_run(&request, writing->call, err);
+    if (status == SILT_OK && request.exchange.request.code != 307) {
+        status = sl_hdfs_fail(writing->hdfs, &request.exchange, &writing->name, err);
+    } else if (status == SILT_OK) {
+        status = sl_hdfs_take_redirect(&request, &request.exchange, location, err);
+    }
+    sl_hdfs_request_release(&request);
+    return status;
+}
+
+/* Writes the hidden file at a data node; *again when another one may do better. */
+static silt_status send_bytes(struct writing *writing, struct sl_str location, bool *again, silt_error *err)
+{
+    struct sl_hdfs_request request;
+    sl_hdfs_request_init(&request, writing->hdfs, writing->cluster, "PUT");
+    request.direct = true;
+    request.once = true;
+    request.body = writing->bytes.ptr;
+    request.body_len = writing->bytes.len;
+    sl_buf_put_str(&request.target, location);
+    silt_status status = sl_hdfs_run(&request, writing->call, err);
+    *again = sl_exchange_judge(&request.exchange) == SL_VERDICT_RETRY && (status == SILT_OK || status == SILT_EIO);
+    if (status == SILT_OK && request.exchange.request.code != 201) {
+        status = sl_hdfs_fail(writing->hdfs, &request.exchange, &writing->name, err);
+    }
+    sl_hdfs_request_release(&request);
+    return status;
+}
+
+/* After a failure there is no hidden file, or one that nobody minds. */
+static silt_status write_temp(struct writing *writing, silt_error *err)
+{
+    struct sl_buf location;
+    bool again = true;
+    silt_status status = SILT_OK;
+    sl_buf_init(&location, writing->hdfs->env);
+    for (unsigned round = 0; round < MAX_ROUNDS && again; round++) {
+        again = false;
+        status = round > 0 ? sl_call_sleep(writing->hdfs->env, writing->call, PAUSE_US, err) : SILT_OK;
+        if (status == SILT_OK) {
+            status = choose_temp(writing, err);
+        }
+        if (status == SILT_OK) {
+            status = ask_for_node(writing, &location, err);
+        }
+        if (status != SILT_OK) {
+            break;
+        }
+        status = send_bytes(writing, sl_buf_view(&location), &again, err);
+        if (status != SILT_OK) {
+            (void)remove_temp(writing); /* by best effort: it is hidden */
+        }
+        again = again && status != SILT_OK;
+    }
+    sl_buf_release(&location);
+    return status;
+}
+
+/* ---- the rename ---- */
+
+/* How a rename ended. */
+enum fate {
+    FATE_FAILED = 0,
+    FATE_DONE = 1,
+    FATE_TAKEN = 2,
+    FATE_UNKNOWN = 3
+};
+
+static void put_rename(struct sl_hdfs_request *request, const struct writing *writing, bool overwrite)
+{
+    struct sl_buf target;
+    sl_buf_init(&target, writing->hdfs->env);
+    sl_buf_put_char(&target, '/');
+    sl_buf_put_str(&target, writing->name.path);
+    sl_hdfs_put_operation(&request->target, sl_buf_view(&writing->temp), "RENAME");
+    sl_hdfs_put_parameter(&request->target, "destination", sl_buf_view(&target));
+    sl_hdfs_put_parameter(&request->target, "renameoptions", overwrite ? SL_STR("OVERWRITE") : SL_STR("NONE"));
+    if (sl_buf_status(&target, NULL) != SILT_OK) {
+        request->target.status = target.status; /* told when it is run */
+    }
+    sl_buf_release(&target);
+}
+
+/* A server that does not know the options says no without a reason: is it that the name is taken? */
+static enum fate look_at_target(struct writing *writing, silt_error *err)
+{
+    struct sl_hdfs_file file;
+    const silt_status status = sl_hdfs_describe(writing->hdfs, writing->cluster, writing->call, &writing->name, &file,
+                                                err);
+    if (status == SILT_ENOTFOUND) {
+        sl_ignore(sl_fail(err, SILT_EIO, NULL, "HDFS did not rename to /%.*s", SL_FMT(writing->name.path)));
+    }
+    return status == SILT_OK ? FATE_TAKEN : FATE_FAILED;
+}
+
+/* What the last answer says. err is set for FATE_FAILED and FATE_UNKNOWN. */
+static enum fate judge_rename(struct writing *writing, const struct sl_exchange *exchange, silt_error *err)
+{
+    bool yes = false;
+    if (exchange->status != SILT_OK || exchange->request.code != 200) {
+        const silt_status status = sl_hdfs_fail(writing->hdfs, exchange, &writing->name, err);
+        return status == SILT_EEXISTS ? FATE_TAKEN : FATE_FAILED;
+    }
+    if (sl_hdfs_read_answer(writing->hdfs->env, sl_buf_view(&exchange->request.answer), &yes, err) != SILT_OK) {
+        return FATE_UNKNOWN;
+    }
+    return yes ? FATE_DONE : look_at_target(writing, err);
+}
+
+/* Renames, and leaves no hidden file behind unless nobody answers. err is set for FATE_FAILED and FATE_UNKNOWN, *status is its status. */
+static enum fate rename_temp(struct writing *writing, bool overwrite, silt_status *status, silt_error *err)
+{
+    struct sl_hdfs_request request;
+    sl_hdfs_request_init(&request, writing->hdfs, writing->cluster, "PUT");
+    put_rename(&request, writing, overwrite);
+    sl_ignore(sl_hdfs_run(&request, writing->call, err)); /* judged below */
+    const struct sl_exchange *exchange = &request.exchange;
+    const bool answered = exchange->status == SILT_OK && exchange->request.code == 200;
+    enum fate fate = judge_rename(writing, exchange, err);
+    if (fate != FATE_DONE) {
+        const bool never_moved = remove_temp(writing);
+        const bool lost = fate == FATE_UNKNOWN || exchange->unclear || (!answered && sl_exchange_is_unclear(exchange));
+        if (lost && !never_moved) {
+            fate = FATE_UNKNOWN;
+        } else if (fate == FATE_UNKNOWN) {
+            fate = FATE_FAILED;
+        }
+    }
+    *status = SILT_OK;
+    if (fate == FATE_FAILED || fate == FATE_UNKNOWN) {
+        *status = err->status != SILT_OK && err->status != SILT_ENOTFOUND ? err->status : SILT_EIO;
+        err->status = *status;
+    }
+    sl_hdfs_request_release(&request);
+    return fate;
+}
+
+/* ---- slots ---- */
+
+silt_status sl_hdfs_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
+                                  size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    struct writing writing;
+    silt_status status = begin_writing(&writing, impl, call, path, err);
+    writing.bytes = sl_str_make(data, data_len);
+    if (status == SILT_OK) {
+        status = write_temp(&writing, err);
+    }
+    if (status == SILT_OK) {
+        const enum fate fate = rename_temp(&writing, false, &status, err);
+        *outcome = fate == FATE_DONE ? SILT_PUT_DONE : fate == FATE_TAKEN ? SILT_PUT_EXISTS : SILT_PUT_AMBIGUOUS;
+        status = fate == FATE_FAILED ? status : SILT_OK;
+    }
+    sl_buf_release(&writing.temp);
+    return status;
+}
+
+silt_status sl_hdfs_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                        silt_error *err)
+{
+    struct writing writing;
+    silt_status status = begin_writing(&writing, impl, call, path, err);
+    writing.bytes = sl_str_make(data, data_len);
+    if (status == SILT_OK) {
+        status = write_temp(&writing, err);
+    }
+    if (status == SILT_OK) {
+        const enum fate fate = rename_temp(&writing, true, &status, err);
+        status = fate == FATE_DONE ? SILT_OK : status;
+        if (fate == FATE_TAKEN) {
+            status = sl_fail(err, SILT_EIO, NULL, "HDFS did not replace /%.*s", SL_FMT(writing.name.path));
+        }
+    }
+    sl_buf_release(&writing.temp);
+    return status;
+}
+
+static silt_status map_file(const char *local, struct sl_str *bytes, silt_error *err)
+{
+    struct stat found = {0};
+    *bytes = (struct sl_str){0};
+    const int fd = open(local, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    silt_status status = SILT_OK;
+    if (fd < 0 || fstat(fd, &found) != 0) {
+        status = sl_fail_errno(err, errno, "open", local);
+    } else if (!S_ISREG(found.st_mode)) {
+        status = sl_fail(err, SILT_EINVALID, NULL, "%s is not a regular file", local);
+    } else if (found.st_size > 0) {
+        void *block = mmap(NULL, (size_t)found.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+        status = block == MAP_FAILED ? sl_fail_errno(err, errno, "map", local) : SILT_OK;
+        *bytes = status == SILT_OK ? sl_str_make(block, (size_t)found.st_size) : *bytes;
+    }
+    if (fd >= 0) {
+        (void)close(fd); /* the mapping stays */
+    }
+    return status;
+}
+
+/* Of an adopted file whose rename had no answer: names of data files are used once, so one of its size is it. */
+static silt_status look_for_adopted(struct writing *writing, silt_error *err)
+{
+    struct sl_hdfs_file file;
+    silt_error found = SILT_ERROR_INIT;
+    const silt_status status = sl_hdfs_describe(writing->hdfs, writing->cluster, writing->call, &writing->name, &file,
+                                                &found);
+    if (status == SILT_OK && !file.is_folder && file.size_bytes == (int64_t)writing->bytes.len) {
+        return SILT_OK;
+    }
+    return sl_fail(err, SILT_EIO, NULL, "it is not known whether the file is there");
+}
+
+silt_status sl_hdfs_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err)
+{
+    struct writing writing;
+    SL_TRY(begin_writing(&writing, impl, call, path, err));
+    silt_status status = map_file(local, &writing.bytes, err);
+    if (status == SILT_OK) {
+        status = write_temp(&writing, err);
+    }
+    if (status == SILT_OK) {
+        const enum fate fate = rename_temp(&writing, false, &status, err);
+        if (fate == FATE_TAKEN) {
+            status = sl_fail(err, SILT_EEXISTS, NULL, "the name is taken");
+        } else if (fate == FATE_UNKNOWN) {
+            status = look_for_adopted(&writing, err);
+        } else if (fate == FATE_DONE) {
+            status = SILT_OK;
+        }
+    }
+    if (writing.bytes.len > 0) {
+        (void)munmap((void *)(uintptr_t)writing.bytes.ptr, writing.bytes.len); /* fails only for what is no mapping */
+    }
+    if (status == SILT_OK && unlink(local) != 0) {
+        sl_log(writing.hdfs->env, SILT_LOG_WARN, "cannot remove %s (errno %d)", local, errno);
+    }
+    sl_buf_release(&writing.temp);
+    return status;
+}
+
+silt_status sl_hdfs_remove(void *impl, const silt_call *call, const char *path, silt_error *err)
+{
+    struct sl_hdfs *hdfs = impl;
+    struct sl_hdfs_name name;
+    struct sl_hdfs_cluster *cluster = NULL;
+    SL_TRY(sl_hdfs_begin(hdfs, path, false, &name, &cluster, err));
+    return delete_path(hdfs, cluster, call, &name, false, err);
+}
+
+silt_status sl_hdfs_remove_tree(void *impl, const silt_call *call, const char *dir, silt_error *err)
+{
+    struct sl_hdfs *hdfs = impl;
+    struct sl_hdfs_name name;
+    struct sl_hdfs_cluster *cluster = NULL;
+    SL_TRY(sl_hdfs_begin(hdfs, dir, true, &name, &cluster, err));
+    if (name.path.len == 0) {
+        return sl_fail(err, SILT_EINVALID, NULL, "the root of HDFS is not removed");
+    }
+    return delete_path(hdfs, cluster, call, &name, true, err);
+}
