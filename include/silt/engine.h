@@ -240,6 +240,11 @@ typedef struct silt_scan_plan {
      */
     const char *row_id_column;
     const char *row_commit_version_column;
+    /*
+     * One flag for each top-level column of `logical`: false for a column that the query will not read, so that remote files need not give
+     * it. To read it all the same is an error. NULL: every column may be read.
+     */
+    const bool *may_read;
 } silt_scan_plan;
 
 typedef struct silt_parquet_handler_vtable {

@@ -178,12 +178,14 @@ static silt_status drop_temp_word(struct sl_prepare *prepare, silt_error *err)
     return SILT_OK;
 }
 
-/* A macro's comparisons are not in the tree. */
-static silt_status find_hidden(struct sl_prepare *prepare, const sl_json *root, struct sl_str json, silt_error *err)
+/* What the tree says of columns. Comparisons and names of a macro are not in it. */
+static silt_status find_columns(struct sl_prepare *prepare, const sl_json *root, struct sl_str json, silt_error *err)
 {
     struct sl_plane_habits habits;
     SL_TRY(sl_prepare_habits(prepare, &habits, err));
     prepare->hidden.all = !habits.own_calls;
+    prepare->mentioned.all = !habits.own_calls;
+    SL_TRY(sl_mentioned_find(&prepare->query->arena, root, &prepare->mentioned, err));
     if (sl_str_find(json, SL_STR("DISTINCT_FROM")) == SIZE_MAX) {
         return SILT_OK;
     }
@@ -215,7 +217,7 @@ static silt_status splice_query(struct sl_prepare *prepare, size_t begin, size_t
     if (status != SILT_OK) {
         goto out;
     }
-    status = find_hidden(prepare, sl_json_root(doc), sl_buf_view(&json), err);
+    status = find_columns(prepare, sl_json_root(doc), sl_buf_view(&json), err);
     if (status == SILT_OK) {
         status = sl_prepare_metadata(prepare, sl_json_root(doc), &refs, err);
     }
@@ -271,6 +273,7 @@ silt_status sl_query_prepare(silt_session *session, const silt_call *call, const
     sl_spelled_init(&spelled, session->env);
     sl_vec_init(&prepare.splices, session->env, sizeof(struct sl_splice));
     sl_hidden_init(&prepare.hidden, session->env);
+    sl_mentioned_init(&prepare.mentioned, session->env);
     status = init_query(session, out, err);
     if (status != SILT_OK) {
         goto out;

@@ -6,6 +6,7 @@
 
 #include "json/json.h"
 #include "sql/hidden.h"
+#include "sql/mentioned.h"
 #include "sql/session_int.h"
 #include "sql/spelling.h"
 
@@ -23,6 +24,7 @@ struct sl_prepare {
     struct sl_spelled *spelled;
     struct sl_vec splices; /* struct sl_splice */
     struct sl_hidden hidden;
+    struct sl_mentioned mentioned;
 };
 
 void sl_prepare_release(struct sl_prepare *prepare);

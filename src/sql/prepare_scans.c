@@ -23,6 +23,7 @@ void sl_prepare_release(struct sl_prepare *prepare)
     }
     sl_vec_release(&prepare->splices);
     sl_hidden_release(&prepare->hidden);
+    sl_mentioned_release(&prepare->mentioned);
 }
 
 /* One value of a query, as text. */
@@ -242,9 +243,11 @@ silt_status sl_prepare_open(struct sl_prepare *prepare, const silt_scan_plan *pl
 {
     struct sl_prepared_query *query = prepare->query;
     struct sl_buf text;
+    silt_scan_plan narrowed = *plan;
+    SL_TRY(sl_mentioned_columns(&query->arena, &prepare->mentioned, plan, &narrowed.may_read, err));
     sl_buf_init(&text, prepare->session->env);
-    silt_status status = query->plane.vtable->scan_open(query->plane.dp, plan, &query->scans[query->n_scans], &text,
-                                                        err);
+    silt_status status = query->plane.vtable->scan_open(query->plane.dp, &narrowed, &query->scans[query->n_scans],
+                                                        &text, err);
     if (status == SILT_OK) {
         query->kernel_scans[query->n_scans] = silt_scan_ref(scan);
         query->n_scans++;

@@ -73,6 +73,19 @@ static silt_status open_files(struct sl_scan_work *work, silt_error *err)
     return sl_duck_files_open(work->conn->dp, work->call, plan->storage, sources, plan->n_files, work->files, err);
 }
 
+/* Whether the query may read a stored column. Those behind row ids, which come after the plan's, it may. */
+static bool may_read(const silt_scan_plan *plan, size_t stored)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < plan->logical->root.n_fields && plan->may_read != NULL; i++) {
+        const silt_plan_source source = plan->columns[i].source;
+        if (source != SILT_FROM_PARTITION && source != SILT_FROM_METADATA && at++ == stored) {
+            return plan->may_read[i];
+        }
+    }
+    return true;
+}
+
 /*
  * Begins to bring the columns that are in files. What is read aside is read by queries of its own, which nobody makes wait: then all of it
  * must be there.
@@ -89,14 +102,17 @@ static silt_status begin_fetch(struct sl_scan_work *work, silt_error *err)
         return sl_fail_nomem(err);
     }
     bool aside = false;
+    size_t n = 0;
     for (size_t i = 0; i < work->n_stored; i++) {
-        names[i] = work->stored[i]->name;
-        ids[i] = sl_footer_wanted_id(work->stored[i]);
         for (size_t k = 0; k < work->n_groups; k++) {
             aside = aside || work->groups[k].readings[i].aside;
         }
+        if (may_read(&work->plan, i)) {
+            names[n] = work->stored[i]->name;
+            ids[n++] = sl_footer_wanted_id(work->stored[i]);
+        }
     }
-    const struct sl_duck_wanted wanted = {.names = names, .ids = ids, .n = work->n_stored};
+    const struct sl_duck_wanted wanted = {.names = names, .ids = ids, .n = n};
     SL_TRY(sl_duck_fetch_begin(fetch, work->files, &wanted, err));
     return aside ? sl_duck_fetch_wait(fetch, work->call, err) : SILT_OK;
 }
