@@ -185,8 +185,6 @@ static const struct number_option NUMBERS[] = {
     {CURLOPT_SSL_VERIFYPEER, 1},
     {CURLOPT_SSL_VERIFYHOST, 2},
     {CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2},
-    {CURLOPT_BUFFERSIZE, 128L << 10},
-    {CURLOPT_UPLOAD_BUFFERSIZE, 128L << 10},
 };
 
 static bool set_number(CURL *easy, CURLoption option, long value)
@@ -208,6 +206,9 @@ static bool set_fixed(struct sl_http_flight *flight)
     for (size_t i = 0; i < sizeof(NUMBERS) / sizeof(NUMBERS[0]); i++) {
         ok = ok && set_number(easy, NUMBERS[i].option, NUMBERS[i].value);
     }
+    /* Only for speed; refused where a handle still has its buffer, as after a host that could not be resolved. */
+    (void)set_number(easy, CURLOPT_BUFFERSIZE, 128L << 10);
+    (void)set_number(easy, CURLOPT_UPLOAD_BUFFERSIZE, 128L << 10);
     ok = ok && set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     ok = ok && set_pointer(easy, CURLOPT_USERAGENT, "silt/" SILT_VERSION_STRING);
     ok = ok && set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms < LONG_MAX ? (long)connect_ms : LONG_MAX);

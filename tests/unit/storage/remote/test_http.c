@@ -408,6 +408,8 @@ static void unreachable_host_got_nothing(void **state)
     sl_http_request_release(&request);
     request.url = "http://no-such-host.invalid/?sig=topsecret";
     expect_failure(rig, &request, SILT_EIO, "cannot resolve host no-such-host.invalid");
+    /* The same again with the handle that has failed. */
+    expect_failure(rig, &request, SILT_EIO, "cannot resolve host no-such-host.invalid");
     assert_true(request.unsent);
     assert_null(strstr(request.error.message, "topsecret"));
     sl_http_request_release(&request);
