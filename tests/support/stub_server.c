@@ -43,7 +43,7 @@ static bool read_line(int fd, char *out, size_t size)
     return false;
 }
 
-bool stub_server_start(struct stub_server *stub, bool tls)
+static bool start(struct stub_server *stub, const char *name, bool tls)
 {
     const char *source = getenv("SILT_SOURCE_DIR");
     char script[1024];
@@ -54,7 +54,7 @@ bool stub_server_start(struct stub_server *stub, bool tls)
     if (source == NULL || pipe2(to_child, O_CLOEXEC) != 0 || pipe2(from_child, O_CLOEXEC) != 0) {
         return false;
     }
-    (void)snprintf(script, sizeof(script), "%s/tests/stores/stub.py", source);
+    (void)snprintf(script, sizeof(script), "%s/tests/stores/%s", source, name);
     stub->pid = fork();
     if (stub->pid == 0) {
         become_server(script, tls, to_child[0], from_child[1]);
@@ -66,6 +66,16 @@ bool stub_server_start(struct stub_server *stub, bool tls)
                       sscanf(line, "%d %d %511s", &stub->port, &stub->tls_port, stub->ca_file) == (tls ? 3 : 1);
     (void)close(from_child[0]);
     return good;
+}
+
+bool stub_server_start(struct stub_server *stub, bool tls)
+{
+    return start(stub, "stub.py", tls);
+}
+
+bool stub_server_start_script(struct stub_server *stub, const char *name)
+{
+    return start(stub, name, false);
 }
 
 void stub_server_stop(struct stub_server *stub)

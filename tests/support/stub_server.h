@@ -18,6 +18,8 @@ struct stub_server {
 };
 
 bool stub_server_start(struct stub_server *stub, bool tls);
+/* Another server of tests/stores that prints its port and is asked in the same way. */
+bool stub_server_start_script(struct stub_server *stub, const char *name);
 void stub_server_stop(struct stub_server *stub);
 
 /* "http://127.0.0.1:PORT" and the target, in a buffer of its own that lasts until it has been used 16 times more. */

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "silt/export.h"
+#include "storage/remote/azure/azure_store.h"
 #include "storage/remote/context.h"
 #include "storage/remote/gcs/gcs.h"
 #include "storage/remote/hdfs/hdfs.h"
@@ -29,8 +30,10 @@ static const struct {
     const char *scheme;
     sl_remote_opener open;
 } OPENERS[] = {
-    {"s3", sl_s3_open},   {"s3a", sl_s3_open},    {"s3n", sl_s3_open},          {"gs", sl_gcs_open},
-    {"gcs", sl_gcs_open}, {"hdfs", sl_hdfs_open}, {"webhdfs", sl_webhdfs_open}, {"swebhdfs", sl_swebhdfs_open},
+    {"s3", sl_s3_open},       {"s3a", sl_s3_open},      {"s3n", sl_s3_open},          {"gs", sl_gcs_open},
+    {"gcs", sl_gcs_open},     {"hdfs", sl_hdfs_open},   {"webhdfs", sl_webhdfs_open}, {"swebhdfs", sl_swebhdfs_open},
+    {"abfss", sl_azure_open}, {"abfs", sl_azure_open},  {"wasbs", sl_azure_open},     {"wasb", sl_azure_open},
+    {"az", sl_azure_open},    {"azure", sl_azure_open},
 };
 
 /* "HOST:PORT:ADDRESS HOST:PORT:ADDRESS …" as a list. The text is cut where it stands. */

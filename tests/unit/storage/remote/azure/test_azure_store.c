@@ -1,0 +1,293 @@
+/*
+ * The store of Azure over a small server that can be told to fail: what is sent, what answers mean, what is not believed. The contract of
+ * stores is tried elsewhere, over azurite.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "azure_rig.h"
+
+static void open_with_key(struct azure_rig *rig, void **state)
+{
+    rig_init(rig, *state);
+    rig_option(rig, "azure_storage_account_key", AZURE_KEY);
+    rig_open(rig);
+}
+
+static silt_put_outcome create(struct azure_rig *rig, const char *path, const char *text)
+{
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+    silt_error err = SILT_ERROR_INIT;
+    if (silt_storage_put_if_absent(rig->store, NULL, path, text, strlen(text), &outcome, &err) != SILT_OK) {
+        fail_msg("%s", err.message);
+    }
+    return outcome;
+}
+
+static void expect_content(struct azure_rig *rig, const char *path, const char *text)
+{
+    void *data = NULL;
+    size_t len = 0;
+    silt_error err = SILT_ERROR_INIT;
+    if (silt_storage_read(rig->store, NULL, path, &data, &len, &err) != SILT_OK) {
+        fail_msg("%s", err.message);
+    }
+    assert_int_equal(len, strlen(text));
+    assert_true(len == 0 || memcmp(data, text, len) == 0);
+    silt_storage_free(rig->store, data, len);
+}
+
+struct names {
+    char text[1024];
+};
+
+static bool add_name(void *ctx, const silt_file_entry *entry)
+{
+    struct names *names = ctx;
+    const size_t len = strlen(names->text);
+    (void)snprintf(names->text + len, sizeof(names->text) - len, "%.*s\n", (int)entry->name_len, entry->name);
+    return true;
+}
+
+static silt_status list(struct azure_rig *rig, const char *dir, const char *start, bool recursive, struct names *names,
+                        silt_error *err)
+{
+    const silt_list_options options = {.size = sizeof(options), .start_from = start, .recursive = recursive};
+    names->text[0] = '\0';
+    return silt_storage_list(rig->store, NULL, dir, &options, add_name, names, err);
+}
+
+static void expect_list(struct azure_rig *rig, const char *dir, const char *start, bool recursive, const char *wanted)
+{
+    struct names names;
+    silt_error err = SILT_ERROR_INIT;
+    if (list(rig, dir, start, recursive, &names, &err) != SILT_OK) {
+        fail_msg("%s", err.message);
+    }
+    assert_string_equal(names.text, wanted);
+}
+
+/* ---- conditional creates ---- */
+
+static void a_create_is_one_conditional_put(void **state)
+{
+    struct azure_rig rig;
+    open_with_key(&rig, state);
+    assert_int_equal(create(&rig, "az://flat/t/_delta_log/0.json", "one"), SILT_PUT_DONE);
+    assert_int_equal(create(&rig, "az://flat/t/_delta_log/0.json", "two"), SILT_PUT_EXISTS);
+    expect_content(&rig, "az://flat/t/_delta_log/0.json", "one");
+    assert_int_equal(azure_count(rig.stub, "PUT"), 2);
+    assert_int_equal(azure_count(rig.stub, "restype=account"), 1); /* asked once which kind it is */
+    rig_close(&rig);
+}
+
+static void a_lost_answer_makes_a_create_ambiguous(void **state)
+{
+    struct azure_rig rig;
+    open_with_key(&rig, state);
+    assert_int_equal(create(&rig, "az://flat/t/other", "x"), SILT_PUT_DONE);
+    azure_set(rig.stub, "code=0&method=PUT&after=1");
+    assert_int_equal(create(&rig, "az://flat/t/a", "x"), SILT_PUT_AMBIGUOUS);
+    expect_content(&rig, "az://flat/t/a", "x");
+    azure_set(rig.stub, "code=500&name=OperationTimedOut&method=PUT&after=1");
+    assert_int_equal(create(&rig, "az://flat/t/b", "x"), SILT_PUT_AMBIGUOUS);
+    /* Nothing was done: the second attempt is the only one. */
+    azure_set(rig.stub, "code=0&method=PUT");
+    assert_int_equal(create(&rig, "az://flat/t/c", "x"), SILT_PUT_DONE);
+    rig_close(&rig);
+}
+
+static void a_refused_create_is_a_failure(void **state)
+{
+    struct azure_rig rig;
+    silt_put_outcome outcome = SILT_PUT_DONE;
+    silt_error err = SILT_ERROR_INIT;
+    open_with_key(&rig, state);
+    assert_int_equal(create(&rig, "az://flat/t/other", "x"), SILT_PUT_DONE);
+    azure_set(rig.stub, "code=403&name=AuthorizationPermissionMismatch&method=PUT");
+    assert_int_equal(silt_storage_put_if_absent(rig.store, NULL, "az://flat/t/a", "x", 1, &outcome, &err),
+                     SILT_EACCESS);
+    assert_non_null(strstr(err.message, "HTTP 403 AuthorizationPermissionMismatch"));
+    assert_int_equal(err.sys_code, 403);
+    azure_set(rig.stub, "code=403&name=UnauthorizedBlobOverwrite&method=PUT");
+    assert_int_equal(create(&rig, "az://flat/t/a", "x"), SILT_PUT_EXISTS);
+    azure_set(rig.stub, "code=404&name=ContainerNotFound&method=PUT");
+    assert_int_equal(silt_storage_put_if_absent(rig.store, NULL, "az://flat/t/a", "x", 1, &outcome, &err),
+                     SILT_ENOTFOUND);
+    assert_non_null(strstr(err.message, "container flat does not exist"));
+    rig_close(&rig);
+}
+
+static void a_busy_service_is_asked_again(void **state)
+{
+    struct azure_rig rig;
+    open_with_key(&rig, state);
+    assert_int_equal(create(&rig, "az://flat/t/a", "x"), SILT_PUT_DONE);
+    azure_set(rig.stub, "code=503&name=ServerBusy&method=GET&times=2");
+    expect_content(&rig, "az://flat/t/a", "x");
+    rig_close(&rig);
+}
+
+/* ---- adopt ---- */
+
+/* A file of `size` bytes of this machine; its name is written to path. */
+static void make_file(char path[64], size_t size)
+{
+    static const char block[65536] = {'s', 'i', 'l', 't'};
+    (void)snprintf(path, 64, "/tmp/silt-azure-XXXXXX");
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    for (size_t done = 0; done < size;) {
+        const size_t part = size - done < sizeof(block) ? size - done : sizeof(block);
+        assert_int_equal(write(fd, block, part), part);
+        done += part;
+    }
+    assert_int_equal(close(fd), 0);
+}
+
+static void a_large_file_goes_in_blocks(void **state)
+{
+    struct azure_rig rig;
+    char path[64];
+    silt_error err = SILT_ERROR_INIT;
+    int64_t size = 0;
+    int64_t modified_ms = 0;
+    const size_t large = ((size_t)33 << 20) + 5;
+    open_with_key(&rig, state);
+    make_file(path, large);
+    assert_int_equal(silt_storage_adopt(rig.store, NULL, path, "az://flat/t/large.parquet", &err), SILT_OK);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_equal(azure_count(rig.stub, "comp=block&"), 5);
+    assert_int_equal(azure_count(rig.stub, "comp=blocklist"), 1);
+    assert_int_equal(silt_storage_stat(rig.store, NULL, "az://flat/t/large.parquet", &size, &modified_ms, &err),
+                     SILT_OK);
+    assert_int_equal(size, large);
+    make_file(path, large);
+    assert_int_equal(silt_storage_adopt(rig.store, NULL, path, "az://flat/t/large.parquet", &err), SILT_EEXISTS);
+    assert_int_equal(access(path, F_OK), 0);
+    (void)unlink(path);
+    rig_close(&rig);
+}
+
+static void an_adopted_file_is_known_again_after_a_lost_answer(void **state)
+{
+    struct azure_rig rig;
+    char path[64];
+    silt_error err = SILT_ERROR_INIT;
+    open_with_key(&rig, state);
+    make_file(path, 10);
+    azure_set(rig.stub, "code=0&method=PUT&after=1");
+    assert_int_equal(silt_storage_adopt(rig.store, NULL, path, "az://flat/t/a.parquet", &err), SILT_OK);
+    assert_int_not_equal(access(path, F_OK), 0);
+    /* The name is another's: the mark tells. */
+    make_file(path, 10);
+    azure_set(rig.stub, "code=0&method=PUT");
+    assert_int_equal(silt_storage_adopt(rig.store, NULL, path, "az://flat/t/a.parquet", &err), SILT_EEXISTS);
+    (void)unlink(path);
+    rig_close(&rig);
+}
+
+/* ---- reads ---- */
+
+static void ignore(void *ctx, silt_read_request *request)
+{
+    (void)ctx;
+    (void)request;
+}
+
+static void what_is_not_the_wanted_range_is_not_believed(void **state)
+{
+    struct azure_rig rig;
+    open_with_key(&rig, state);
+    assert_int_equal(create(&rig, "az://flat/t/a", "0123456789"), SILT_PUT_DONE);
+    static const char *const lies[] = {"range=-1", "range=1"};
+    for (size_t i = 0; i < 2; i++) {
+        silt_read_request request = {.path = "az://flat/t/a", .offset = 2, .length = 3};
+        silt_error err = SILT_ERROR_INIT;
+        azure_set(rig.stub, lies[i]);
+        const silt_status status = silt_storage_read_many(rig.store, NULL, &request, 1, ignore, NULL, &err);
+        assert_true(status == SILT_EIO || request.status == SILT_EIO);
+        silt_read_request_release(rig.store, &request);
+    }
+    rig_close(&rig);
+}
+
+static void the_last_bytes_are_of_one_version(void **state)
+{
+    struct azure_rig rig;
+    open_with_key(&rig, state);
+    assert_int_equal(create(&rig, "az://flat/t/a", "0123456789"), SILT_PUT_DONE);
+    silt_read_request request = {.path = "az://flat/t/a", .offset = -4, .length = 2};
+    silt_error err = SILT_ERROR_INIT;
+    assert_int_equal(silt_storage_read_many(rig.store, NULL, &request, 1, ignore, NULL, &err), SILT_OK);
+    assert_int_equal(request.status, SILT_OK);
+    assert_int_equal(request.data_len, 2);
+    assert_memory_equal(request.data, "67", 2);
+    assert_int_equal(request.file_size, 10);
+    silt_read_request_release(rig.store, &request);
+    rig_close(&rig);
+}
+
+/* ---- listings ---- */
+
+static void listings_go_from_page_to_page(void **state)
+{
+    struct azure_rig rig;
+    silt_error err = SILT_ERROR_INIT;
+    struct names names;
+    open_with_key(&rig, state);
+    static const char *const paths[] = {"az://flat/t/a", "az://flat/t/b", "az://flat/t/c/x", "az://flat/t/c-",
+                                        "az://flat/t/d"};
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(create(&rig, paths[i], "x"), SILT_PUT_DONE);
+    }
+    azure_set(rig.stub, "page=2");
+    expect_list(&rig, "az://flat/t", NULL, false, "a\nb\nc-\nd\n");
+    expect_list(&rig, "az://flat/t", NULL, true, "a\nb\nc-\nc/x\nd\n");
+    expect_list(&rig, "az://flat/t", "b", false, "b\nc-\nd\n");
+    expect_list(&rig, "az://flat/t", "e", false, "");
+    assert_int_equal(list(&rig, "az://flat/none", NULL, false, &names, &err), SILT_ENOTFOUND);
+    assert_int_equal(list(&rig, "az://flat/none", "a", false, &names, &err), SILT_ENOTFOUND);
+    azure_set(rig.stub, "stuck=1");
+    assert_int_equal(list(&rig, "az://flat/t", NULL, true, &names, &err), SILT_EIO);
+    azure_set(rig.stub, "stuck=0&order=-1");
+    assert_int_equal(list(&rig, "az://flat/t", NULL, true, &names, &err), SILT_EIO);
+    assert_non_null(strstr(err.message, "do not ascend"));
+    rig_close(&rig);
+}
+
+static void a_tree_is_removed_page_by_page(void **state)
+{
+    struct azure_rig rig;
+    silt_error err = SILT_ERROR_INIT;
+    open_with_key(&rig, state);
+    static const char *const paths[] = {"az://flat/t/a", "az://flat/t/b/c", "az://flat/t-", "az://flat/t/d"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(create(&rig, paths[i], "x"), SILT_PUT_DONE);
+    }
+    assert_int_equal(silt_storage_remove_tree(rig.store, NULL, "az://flat/t/", &err), SILT_OK);
+    assert_int_equal(azure_count_names(rig.stub, "flat/"), 1);
+    assert_int_equal(silt_storage_remove_tree(rig.store, NULL, "az://flat/t", &err), SILT_OK);
+    assert_int_equal(silt_storage_remove_tree(rig.store, NULL, "az://flat/", &err), SILT_EINVALID);
+    assert_int_equal(silt_storage_remove(rig.store, NULL, "az://flat/t/a", &err), SILT_OK);
+    rig_close(&rig);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(a_create_is_one_conditional_put, azure_set_up),
+        cmocka_unit_test_setup(a_lost_answer_makes_a_create_ambiguous, azure_set_up),
+        cmocka_unit_test_setup(a_refused_create_is_a_failure, azure_set_up),
+        cmocka_unit_test_setup(a_busy_service_is_asked_again, azure_set_up),
+        cmocka_unit_test_setup(a_large_file_goes_in_blocks, azure_set_up),
+        cmocka_unit_test_setup(an_adopted_file_is_known_again_after_a_lost_answer, azure_set_up),
+        cmocka_unit_test_setup(what_is_not_the_wanted_range_is_not_believed, azure_set_up),
+        cmocka_unit_test_setup(the_last_bytes_are_of_one_version, azure_set_up),
+        cmocka_unit_test_setup(listings_go_from_page_to_page, azure_set_up),
+        cmocka_unit_test_setup(a_tree_is_removed_page_by_page, azure_set_up),
+    };
+    return cmocka_run_group_tests(tests, azure_group_set_up, azure_group_tear_down);
+}
