@@ -6,6 +6,8 @@
 Listens on 127.0.0.1, prints one line "PORT" or "PORT TLS_PORT CA_FILE", and ends when its standard input does.
 The certificate is made by openssl, self-signed, for 127.0.0.1 and localhost.
 
+It answers as a proxy too: itself to a request with a whole URL, 405 to CONNECT.
+
 What a request is answered with, the first of these that fits:
 
   /_count/TARGET     how many requests had exactly that target (GET)
@@ -239,6 +241,8 @@ class Connection:
         head, _, self.pending = self.pending.partition(b"\r\n\r\n")
         lines = head.decode("latin-1").split("\r\n")
         method, target, _ = lines[0].split(" ", 2)
+        if target.startswith("http://"):  # as a proxy it is asked with the whole URL, and answers itself
+            target = "/" + target.split("/", 3)[3]
         return Request(method, target, [tuple(part.strip() for part in line.split(":", 1)) for line in lines[1:]])
 
     def read_body(self, request):

@@ -43,8 +43,19 @@ static bool read_line(int fd, char *out, size_t size)
     return false;
 }
 
+/* The proxy of whoever runs the tests knows nothing of a server on the loop-back address. */
+static void forget_proxies(void)
+{
+    static const char *const NAMES[] = {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy",
+                                        "ALL_PROXY",  "no_proxy",    "NO_PROXY"};
+    for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
+        (void)unsetenv(NAMES[i]);
+    }
+}
+
 static bool start(struct stub_server *stub, const char *name, bool tls)
 {
+    forget_proxies();
     const char *source = getenv("SILT_SOURCE_DIR");
     char script[1024];
     char line[640];

@@ -17,6 +17,7 @@ struct stub_server {
     char ca_file[512]; /* the certificate of the TLS port */
 };
 
+/* Also takes proxies out of the process's environment. */
 bool stub_server_start(struct stub_server *stub, bool tls);
 /* Another server of tests/stores that prints its port and is asked in the same way. */
 bool stub_server_start_script(struct stub_server *stub, const char *name);

@@ -307,8 +307,12 @@ silt_status sl_exchange_run(struct sl_http *http, const silt_env *env, const str
     silt_error error = SILT_ERROR_INIT;
     run.session = (struct sl_http_session){.on_done = attempt_done, .ctx = &run};
     run.efforts = sl_alloc_array(env, n, sizeof(*run.efforts));
-    silt_status status = run.efforts != NULL ? sl_http_session_open(&run.session, http, call, &error)
-                                             : sl_fail_nomem(&error);
+    silt_status status = SILT_ENOMEM;
+    if (run.efforts == NULL) {
+        sl_ignore(sl_fail_nomem(&error)); /* for its text */
+    } else {
+        status = sl_http_session_open(&run.session, http, call, &error);
+    }
     if (status == SILT_OK) {
         status = run_all(&run, &error);
         sl_http_session_close(&run.session, status, &error);

@@ -4,8 +4,13 @@
 #include "stub_server.h"
 #include "test_env.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "storage/remote/http.h"
@@ -415,6 +420,55 @@ static void unreachable_host_got_nothing(void **state)
     sl_http_request_release(&request);
 }
 
+/* A port where connections are made, and nobody speaks. */
+static int open_deaf_port(int *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t len = sizeof(address);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)(void *)&address, len), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)(void *)&address, &len), 0);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+static void connection_that_is_not_made_in_time_got_nothing(void **state)
+{
+    struct rig *rig = *state;
+    char url[64];
+    int port = 0;
+    const int fd = open_deaf_port(&port);
+    open_pool(rig, &(struct sl_http_options){.connect_timeout_us = 100000});
+    (void)snprintf(url, sizeof(url), "https://127.0.0.1:%d/", port);
+    struct sl_http_request request = {.method = "PUT", .url = url};
+    expect_failure(rig, &request, SILT_EIO, "within 100 ms");
+    assert_true(request.unsent);
+    sl_http_request_release(&request);
+    (void)close(fd);
+}
+
+static void proxy_of_the_environment_is_used(void **state)
+{
+    struct rig *rig = *state;
+    const char *const proxy = stub_server_url(&rig->stub, "");
+    struct sl_http_request request = {.method = "GET", .url = "http://store.invalid/do/body=proxied/1"};
+    (void)setenv("http_proxy", proxy, 1);
+    (void)setenv("https_proxy", proxy, 1);
+    expect_answer(rig, &request, 200, "proxied");
+    request = (struct sl_http_request){.method = "PUT", .url = "https://store.invalid/do/body=proxied/2"};
+    expect_failure(rig, &request, SILT_EIO, "store.invalid");
+    assert_true(request.unsent);
+    sl_http_request_release(&request);
+    (void)setenv("no_proxy", ".invalid", 1);
+    request = (struct sl_http_request){.method = "GET", .url = "http://store.invalid/do/body=proxied/3"};
+    expect_failure(rig, &request, SILT_EIO, "cannot resolve host store.invalid");
+    sl_http_request_release(&request);
+    (void)unsetenv("http_proxy");
+    (void)unsetenv("https_proxy");
+    (void)unsetenv("no_proxy");
+}
+
 static void wrong_requests_are_refused(void **state)
 {
     struct rig *rig = *state;
@@ -518,6 +572,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(deadline_and_cancellation_end_what_is_under_way, set_up, tear_down),
         cmocka_unit_test_setup_teardown(sink_takes_good_bodies_only, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unreachable_host_got_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(connection_that_is_not_made_in_time_got_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(proxy_of_the_environment_is_used, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_requests_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(redirect_is_an_answer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(early_refusal_of_a_long_body_is_an_answer, set_up, tear_down),
