@@ -5,6 +5,7 @@
 #define SILT_SILT_H
 
 #include "silt/arrow.h"
+#include "silt/cache.h"
 #include "silt/changes.h"
 #include "silt/checkpoint.h"
 #include "silt/commands.h"

@@ -209,6 +209,20 @@ static const struct sl_command COMMANDS[] = {
         .run = sl_cmd_compact_log,
     },
     {
+        .name = "cache",
+        .usage = "cache ls|clear [options]",
+        .summary = "show or empty the cache of remote files",
+        .details =
+            "Parts of remote data files that were read are kept in $SILT_CACHE_DIR (default: ~/.cache/silt), up to\n"
+            "$SILT_CACHE_SIZE (default: 10G). clear leaves what a process is using.\n",
+        .examples = "  silt cache ls\n"
+                    "  silt cache clear\n",
+        .options = SL_OPTS_RESULT,
+        .min_words = 1,
+        .max_words = 1,
+        .run = sl_cmd_cache,
+    },
+    {
         .name = "version",
         .usage = "version",
         .summary = "show the version of silt",

@@ -1,7 +1,7 @@
 """Command line: help at every level, wrong usage with suggestions, exit code 2."""
 import cli_support
 
-COMMANDS = ["sql", "read", "changes", "append", "schema", "history", "detail", "files", "log", "fsck", "checkpoint", "clean-log", "compact-log", "version", "help"]
+COMMANDS = ["sql", "read", "changes", "append", "schema", "history", "detail", "files", "log", "fsck", "checkpoint", "clean-log", "compact-log", "cache", "version", "help"]
 LATER = ["optimize", "vacuum", "restore", "clone", "convert", "report", "doctor"]
 
 
@@ -9,6 +9,18 @@ class Usage(cli_support.CliTest):
     def test_version_is_one_line_in_both_spellings(self):
         self.assertRegex(self.silt("version").out, r"\Asilt \d+\.\d+\.\d+\n\Z")
         self.assertEqual(self.silt("--version").out, self.silt("version").out)
+
+    def test_cache_is_listed_and_cleared_where_its_variable_says(self):
+        self.env["SILT_CACHE_DIR"] = f"{self.dir}/a/cache"
+        try:
+            done = self.silt("cache", "ls")
+            self.assertEqual((done.code, done.out), (0, "uri,sizeBytes,cachedBytes,lastUsed\n"), done.err)
+            self.assertEqual(self.silt("cache", "clear").out, "removed,inUse\n0,0\n")
+            self.assert_fails(2, "error: [SILT_USAGE] silt cache takes ls or clear, not rm", "cache", "rm")
+            self.env["SILT_CACHE_DIR"] = "a/cache"
+            self.assertIn("must be an absolute path", self.silt("cache", "ls").err)
+        finally:
+            del self.env["SILT_CACHE_DIR"]
 
     def test_help_lists_every_command_and_none_of_later_releases(self):
         done = self.silt("help")

@@ -23,8 +23,7 @@ static const char QUERY[] =
     "SELECT range::BIGINT AS i, random() AS d, md5(range::VARCHAR) AS s, (hash(range) & 1073741823)::INTEGER AS b, "
     "[(hash(range) %% 1000)::INTEGER, 7] AS l, {'x': (hash(range) %% 100000)::BIGINT} AS t FROM range(%d)";
 
-static const char *const TOUCH[N_COLUMNS] = {"sum(i)",    "sum(d)",  "max(s)", "sum(b)",
-                                             "sum(l[1])", "sum(t.x)"};
+static const char *const TOUCH[N_COLUMNS] = {"sum(i)", "sum(d)", "max(s)", "sum(b)", "sum(l[1])", "sum(t.x)"};
 
 /* Runs "SELECT what FROM scan" over a plan that says what may be read. */
 static silt_status try_touch(struct duck_fixture *fx, const silt_scan_plan *plan, const bool *may_read,
