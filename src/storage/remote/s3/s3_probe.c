@@ -13,6 +13,7 @@
 #include "storage/remote/s3/s3_int.h"
 
 #define LOG_FOLDER "_delta_log/"
+#define MAX_CREATES 4 /* two, and some for answers that are lost */
 
 static enum sl_s3_condition read_condition(struct sl_s3_store *store, const struct sl_s3_bucket *bucket)
 {
@@ -40,11 +41,19 @@ static silt_status put_probe_key(struct sl_s3_store *store, struct sl_str key, s
     return sl_buf_status(out, err);
 }
 
+enum answer {
+    ANSWER_MADE,    /* the file was created, or so it says */
+    ANSWER_REFUSED, /* the name was taken */
+    ANSWER_ODD,     /* … though nobody can have taken it */
+    ANSWER_LOST
+};
+
 static silt_status create(struct sl_s3_store *store, const silt_call *call, const struct sl_s3_place *probe,
-                          silt_put_outcome *outcome, silt_error *err)
+                          bool is_first, enum answer *answer, silt_error *err)
 {
     static const char text[] = "silt asks whether this server knows conditional creates\n";
     struct sl_exchange exchange = {0};
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
     struct sl_s3_ask ask = {.bucket = probe->bucket,
                             .method = "PUT",
                             .key = probe->key,
@@ -56,7 +65,11 @@ static silt_status create(struct sl_s3_store *store, const silt_call *call, cons
                             .content = true};
     silt_status status = sl_s3_run(store, call, &ask, &exchange, 1, err);
     if (status == SILT_OK) {
-        status = sl_s3_judge_create(&ask, &exchange, outcome, err);
+        status = sl_s3_judge_create(&ask, &exchange, &outcome, err);
+    }
+    *answer = outcome == SILT_PUT_DONE ? ANSWER_MADE : ANSWER_LOST;
+    if (sl_s3_answered(&exchange, 412)) { /* an attempt before that had no answer may have made it */
+        *answer = is_first && !exchange.unclear ? ANSWER_ODD : ANSWER_REFUSED;
     }
     sl_s3_release(&ask, &exchange);
     return status;
@@ -76,21 +89,49 @@ static void hint_option(silt_error *err)
                   sl_option_name(SL_OPTION_S3_CONDITIONAL_PUT));
 }
 
+/* Creates the file until it is refused, which is the proof, or was made twice, which is the opposite. */
+static silt_status ask_twice(struct sl_s3_store *store, const silt_call *call, const struct sl_s3_place *probe,
+                             enum answer *verdict, silt_error *err)
+{
+    int n_made = 0;
+    *verdict = ANSWER_LOST;
+    for (int i = 0; i < MAX_CREATES; i++) {
+        enum answer answer = ANSWER_LOST;
+        SL_TRY(create(store, call, probe, i == 0, &answer, err));
+        n_made += answer == ANSWER_MADE ? 1 : 0;
+        if (answer == ANSWER_REFUSED || answer == ANSWER_ODD || n_made == 2) {
+            *verdict = answer;
+            return SILT_OK;
+        }
+    }
+    return SILT_OK;
+}
+
+static silt_status fail_proof(const struct sl_s3_place *place, enum answer verdict, silt_error *err)
+{
+    if (verdict == ANSWER_MADE) {
+        const silt_status status = sl_fail(
+            err, SILT_EUNSUPPORTED, NULL,
+            "the server of bucket %s ignores If-None-Match: two writers could own one version", place->bucket->name);
+        sl_error_hint(err, "silt does not commit there; %s=trust would, at the risk of losing commits",
+                      sl_option_name(SL_OPTION_S3_CONDITIONAL_PUT));
+        return status;
+    }
+    return sl_fail(err, SILT_EIO, NULL, "bucket %s was not proven to know conditional creates: %s", place->bucket->name,
+                   verdict == ANSWER_ODD ? "a fresh name was called taken" : "no answer came");
+}
+
 /* The probe lock is held. */
 static silt_status prove(struct sl_s3_store *store, const silt_call *call, const struct sl_s3_place *place,
                          silt_error *err)
 {
     struct sl_buf key;
-    silt_put_outcome first = SILT_PUT_AMBIGUOUS;
-    silt_put_outcome second = SILT_PUT_AMBIGUOUS;
+    enum answer verdict = ANSWER_LOST;
     sl_buf_init(&key, store->env);
     silt_status status = put_probe_key(store, place->key, &key, err);
     const struct sl_s3_place probe = {place->bucket, sl_buf_view(&key)};
     if (status == SILT_OK) {
-        status = create(store, call, &probe, &first, err);
-    }
-    if (status == SILT_OK && first != SILT_PUT_EXISTS) {
-        status = create(store, call, &probe, &second, err);
+        status = ask_twice(store, call, &probe, &verdict, err);
         remove_probe(store, call, &probe);
     }
     sl_buf_release(&key);
@@ -101,19 +142,10 @@ static silt_status prove(struct sl_s3_store *store, const silt_call *call, const
         }
         return status;
     }
-    if (first == SILT_PUT_DONE && second == SILT_PUT_DONE) {
-        status = sl_fail(err, SILT_EUNSUPPORTED, NULL,
-                         "the server of bucket %s ignores If-None-Match: two writers could own one version",
-                         place->bucket->name);
-        sl_error_hint(err, "silt does not commit there; %s=trust would, at the risk of losing commits",
-                      sl_option_name(SL_OPTION_S3_CONDITIONAL_PUT));
-        return status;
+    if (verdict != ANSWER_REFUSED) {
+        return fail_proof(place, verdict, err);
     }
-    if (first == SILT_PUT_EXISTS || second != SILT_PUT_EXISTS) {
-        return sl_fail(err, SILT_EIO, NULL,
-                       "bucket %s was not proven to know conditional creates: an answer was lost, or made no sense",
-                       place->bucket->name);
-    }
+    silt_error_reset(err); /* of answers that were lost on the way */
     pthread_mutex_lock(&store->lock);
     place->bucket->condition = SL_S3_CONDITION_TRUST;
     pthread_mutex_unlock(&store->lock);

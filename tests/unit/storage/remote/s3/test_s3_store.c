@@ -203,6 +203,23 @@ static void a_server_that_ignores_conditions_gets_no_commit(void **state)
     assert_int_equal(put(f, "s3://b/t/_delta_log/0.json", &outcome), SILT_OK); /* proven this time: the stub holds it */
 }
 
+static void a_proof_survives_lost_answers(void **state)
+{
+    struct s3_fixture *f = *state;
+    silt_put_outcome outcome = SILT_PUT_DONE;
+    s3_fixture_open(f, STEPS("aws_conditional_put", "etag"));
+    s3_fixture_script(f, "PUT", "/b/t/_delta_log/.silt-probe-",
+                      STEPS("quiet,end=close", "object", "quiet,end=reset", "object"));
+    check_put(f, "s3://b/t/_delta_log/0.json", SILT_PUT_DONE);
+    s3_fixture_open(f, STEPS("aws_conditional_put", "etag"));
+    s3_fixture_script(f, "PUT", "/b/t/_delta_log/.silt-probe-", STEPS("effect,quiet,end=close", "object"));
+    check_put(f, "s3://b/t/_delta_log/1.json", SILT_PUT_DONE);
+    s3_fixture_open(f, STEPS("aws_conditional_put", "etag"));
+    s3_fixture_script(f, "PUT", "/b/t/_delta_log/.silt-probe-", STEPS("code=412"));
+    assert_int_equal(put(f, "s3://b/t/_delta_log/2.json", &outcome), SILT_EIO);
+    assert_non_null(strstr(f->err.message, "a fresh name was called taken"));
+}
+
 static void a_proof_that_may_not_be_made_names_the_option(void **state)
 {
     struct s3_fixture *f = *state;
@@ -545,6 +562,7 @@ int main(void)
         TEST(a_public_bucket_is_read_without_a_signature),
         TEST(a_server_is_proven_once),
         TEST(a_server_that_ignores_conditions_gets_no_commit),
+        TEST(a_proof_survives_lost_answers),
         TEST(a_proof_that_may_not_be_made_names_the_option),
         TEST(ranges_are_cut_to_what_was_asked),
         TEST(a_whole_answer_to_a_range_is_cut),
