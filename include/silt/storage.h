@@ -120,7 +120,10 @@ typedef struct silt_storage_vtable {
     silt_status (*stat)(void *impl, const silt_call *call, const char *path, int64_t *size_bytes, int64_t *modified_ms,
                         silt_error *err);
 
-    /* Required. Removes a file. One that is not there is no error. */
+    /*
+     * Required. Removes a file. One that is not there is no error. A store that makes folders may remove those above it that it made itself
+     * and that are empty now.
+     */
     silt_status (*remove)(void *impl, const silt_call *call, const char *path, silt_error *err);
 
     /*

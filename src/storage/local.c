@@ -49,6 +49,7 @@ const struct sl_local_calls *sl_local_system_calls(void)
 static void close_local(void *impl)
 {
     struct sl_local *local = impl;
+    sl_local_folders_free(local->folders);
     sl_release(local->env, local, sizeof(*local));
 }
 
@@ -73,11 +74,12 @@ static silt_status stat_file(void *impl, const silt_call *call, const char *path
 
 static silt_status remove_file(void *impl, const silt_call *call, const char *path, silt_error *err)
 {
-    (void)impl;
+    const struct sl_local *local = impl;
     (void)call; /* one quick system call: the dispatch has looked */
     char file[SL_LOCAL_PATH_SIZE];
     SL_TRY(sl_local_file_path(path, file, err));
     if (unlink(file) == 0 || errno == ENOENT || errno == ENOTDIR) {
+        sl_local_folders_drop(local->folders, file);
         return SILT_OK;
     }
     return sl_local_fail_write(err, errno, "remove it");
@@ -132,7 +134,12 @@ silt_status sl_local_new_with(const silt_env *env, const silt_local_options *opt
     *local = (struct sl_local){.env = env,
                                .calls = calls,
                                .allow_lock_file = options != NULL && options->allow_lock_file,
-                               .no_sync = options != NULL && options->no_sync};
+                               .no_sync = options != NULL && options->no_sync,
+                               .folders = sl_local_folders_new(env)};
+    if (local->folders == NULL) {
+        close_local(local);
+        return sl_fail_nomem(err);
+    }
     silt_status status = silt_storage_new(env, &local_slots, local, out, err);
     if (status != SILT_OK) {
         close_local(local);

@@ -125,6 +125,12 @@ silt_status sl_local_adopt(void *impl, const silt_call *call, const char *from, 
     SL_TRY(open_source(local, from, &source, err));
     silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
     silt_status status = sl_local_publish(local, call, from, final, &outcome, err);
+    /* Whoever made the folder may have taken it away again, as it was empty. */
+    for (int i = 0; status != SILT_OK && err->sys_code == ENOENT && i < SL_LOCAL_MAX_ANEW; i++) {
+        silt_error_reset(err);
+        status = sl_local_make_parents(local, final, err);
+        status = status == SILT_OK ? sl_local_publish(local, call, from, final, &outcome, err) : status;
+    }
     if (status != SILT_OK && err->sys_code == EXDEV) {
         silt_error_reset(err);
         status = move_by_copy(local, call, source, final, err);

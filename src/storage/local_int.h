@@ -1,7 +1,7 @@
 /*
  * The local store, shared by its files: local.c (the store and its small slots), local_path.c (names and folders),
  * local_write.c (temp files, put), local_publish.c (giving a file its final name, once), local_adopt.c, local_read.c,
- * local_list.c, local_tree.c. `err` is never NULL in here: the dispatch sees to it.
+ * local_list.c, local_tree.c, local_folders.c (folders that go with their last file). `err` is never NULL in here: the dispatch sees to it.
  */
 #ifndef SL_STORAGE_LOCAL_INT_H
 #define SL_STORAGE_LOCAL_INT_H
@@ -38,6 +38,7 @@ struct sl_local_calls {
 struct sl_local {
     const silt_env *env;
     const struct sl_local_calls *calls;
+    struct sl_local_folders *folders; /* NULL: none are remembered */
     bool allow_lock_file;
     bool no_sync;
 };
@@ -73,6 +74,18 @@ int sl_local_sync(const struct sl_local *local, int fd);
 int sl_local_sync_parent(const struct sl_local *local, const char *path);
 /* An errno of an operation that changes something, as a status. */
 silt_status sl_local_fail_write(silt_error *err, int errnum, const char *operation);
+
+/* How often a way to a file is made anew when others take away folders of it that are empty. */
+#define SL_LOCAL_MAX_ANEW 64
+
+/* ---- local_folders.c ---- */
+
+struct sl_local_folders *sl_local_folders_new(const silt_env *env); /* NULL when out of memory */
+void sl_local_folders_free(struct sl_local_folders *folders);       /* NULL is legal */
+/* The store has just made it. */
+void sl_local_folder_made(struct sl_local_folders *folders, const char *dir);
+/* After the removal of a file: removes the folders above it that the store made, as far as they are empty. */
+void sl_local_folders_drop(struct sl_local_folders *folders, const char *file);
 
 /* The modification time of a file. */
 int64_t sl_local_modified_ms(const struct stat *info);

@@ -185,10 +185,12 @@ int sl_local_sync_parent(const struct sl_local *local, const char *path)
     return sync_dir(local, dir);
 }
 
-silt_status sl_local_make_parents(const struct sl_local *local, const char *path, silt_error *err)
+/* *anew: a folder that was there, empty, is gone. */
+static silt_status make_parents_once(const struct sl_local *local, const char *path, bool *anew, silt_error *err)
 {
     char dir[SL_LOCAL_PATH_SIZE];
     size_t len = strlen(path);
+    *anew = false;
     memcpy(dir, path, len + 1);
     for (size_t i = 1; i < len; i++) {
         if (dir[i] != '/' || dir[i - 1] == '/') {
@@ -196,16 +198,29 @@ silt_status sl_local_make_parents(const struct sl_local *local, const char *path
         }
         dir[i] = '\0';
         if (mkdir(dir, 0777) == 0) {
+            sl_local_folder_made(local->folders, dir);
             int errnum = sl_local_sync_parent(local, dir);
             if (errnum != 0) {
                 return sl_local_fail_write(err, errnum, "make a new folder durable");
             }
         } else if (errno != EEXIST) {
+            *anew = errno == ENOENT;
             return sl_local_fail_write(err, errno, "make the folders above it");
         }
         dir[i] = '/';
     }
     return SILT_OK;
+}
+
+silt_status sl_local_make_parents(const struct sl_local *local, const char *path, silt_error *err)
+{
+    bool anew = false;
+    silt_status status = make_parents_once(local, path, &anew, err);
+    for (int i = 0; anew && i < SL_LOCAL_MAX_ANEW; i++) {
+        silt_error_reset(err);
+        status = make_parents_once(local, path, &anew, err);
+    }
+    return status;
 }
 
 int64_t sl_local_modified_ms(const struct stat *info)

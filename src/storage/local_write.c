@@ -29,7 +29,7 @@ silt_status sl_local_open_temp(const struct sl_local *local, const char *final, 
     SL_TRY(sl_local_temp_path(local, final, temp, err));
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     *fd = open(temp, flags, 0666);
-    if (*fd < 0 && errno == ENOENT) {
+    for (int i = 0; *fd < 0 && errno == ENOENT && i < SL_LOCAL_MAX_ANEW; i++) {
         SL_TRY(sl_local_make_parents(local, final, err));
         *fd = open(temp, flags, 0666);
     }

@@ -193,6 +193,25 @@ class Writes(CliTest):
                 self.assertEqual(self.sql("SHOW COLUMNS IN raced"), "col_name\nid\n")
                 self.assertEqual(len(glob.glob(os.path.join(self.dir, "raced", "*.parquet"))), created.count("SELECT") + created.count("INSERT"))
 
+    def folders(self, table):
+        found = glob.glob(os.path.join(self.dir, table, "**"), recursive=True, include_hidden=True)
+        return sorted(os.path.relpath(name, self.dir) for name in found if os.path.isdir(name))
+
+    def test_a_refused_write_leaves_no_folders(self):
+        self.sql("CREATE TABLE tidy (a INT NOT NULL, p STRING, q INT) USING delta PARTITIONED BY (p, q); INSERT INTO tidy VALUES (1, 'a', 1)")
+        os.makedirs(os.path.join(self.dir, "tidy", "p=old", "q=1"))
+        before = self.folders("tidy")
+        for statement in ("INSERT INTO tidy REPLACE WHERE p = 'a' VALUES (1, 'b', 1), (2, 'c', 3), (3, 'old', 1), (4, 'old', 2), (5, 'a', 7)",
+                          "INSERT INTO tidy SELECT CASE WHEN i = 9 THEN NULL ELSE i END, 'x' || (i % 3), i FROM range(10) r(i)"):
+            with self.subTest(statement):
+                self.assertNotEqual(self.silt("sql", statement).code, 0)
+                self.assertEqual(self.folders("tidy"), before)
+        os.mkdir(os.path.join(self.dir, "mine"))
+        for name, left in (("none", []), ("mine", ["mine"])):
+            done = self.silt("sql", f"CREATE TABLE {name} PARTITIONED BY (p) AS SELECT i AS p, CAST('x' || random() AS INT) AS a FROM range(3) r(i)")
+            self.assertNotEqual(done.code, 0)
+            self.assertEqual(self.folders(name), left)
+
     def test_operation_and_its_metrics_are_those_of_delta_spark(self):
         self.sql("CREATE TABLE told (id BIGINT, p STRING) USING delta PARTITIONED BY (p); "
                  "INSERT INTO told VALUES (1, 'a'), (2, 'a'), (3, 'b')")
