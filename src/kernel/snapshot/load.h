@@ -23,6 +23,9 @@ void sl_snapshot_note_newest(silt_snapshot *snapshot, struct sl_snapshot_moment 
 /* Was its version seen to be the newest in the last `within_us`? By either clock it must be so. */
 bool sl_snapshot_was_newest(const silt_snapshot *snapshot, int64_t within_us);
 
+/* The commit file of its version as it was listed; NULL: it was not there. Borrowed. */
+const struct sl_log_file *sl_snapshot_commit_file(const silt_snapshot *snapshot);
+
 /* SILT_ENOTTABLE: says whether there is a folder at all. */
 silt_status sl_table_absent(silt_table *table, const silt_call *call, silt_error *err);
 

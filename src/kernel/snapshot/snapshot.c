@@ -64,6 +64,11 @@ bool sl_snapshot_was_newest(const silt_snapshot *snapshot, int64_t within_us)
            is_within(atomic_load(&snapshot->newest_wall_us), within_us, now.wall_us);
 }
 
+const struct sl_log_file *sl_snapshot_commit_file(const silt_snapshot *snapshot)
+{
+    return snapshot->segment.has_commit_file ? &snapshot->segment.commit_file : NULL;
+}
+
 silt_snapshot *silt_snapshot_ref(silt_snapshot *snapshot)
 {
     if (snapshot != NULL) {

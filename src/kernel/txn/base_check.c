@@ -10,8 +10,55 @@
 #include "base/error.h"
 #include "kernel/snapshot/load.h"
 
-/* No version expires so soon after it came: what is deleted is from before the last midnight, and older than a later checkpoint. */
-#define TRUSTED_US (INT64_C(300) * 1000000)
+/* Of so short a transaction it is not worth a request to look whether the table was dropped meanwhile; no version expires so soon. */
+#define TRUSTED_US INT64_C(1000000)
+
+/* What is seen of the log from the base on. */
+struct tail {
+    bool base_changed; /* its commit is another one */
+    bool next_is_there;
+    int64_t newest; /* -1: nothing */
+};
+
+static struct tail look_at(const silt_txn *txn, const struct sl_vec *files, int64_t next)
+{
+    const struct sl_log_file *base = sl_snapshot_commit_file(txn->snapshot);
+    struct tail tail = {.newest = -1};
+    for (size_t i = 0; i < files->len; i++) {
+        const struct sl_log_file *file = sl_vec_at(files, i);
+        const bool is_commit = file->kind == SL_LOG_COMMIT;
+        if (is_commit && base != NULL && file->version == base->version) {
+            tail.base_changed = file->size != base->size || file->modified_ms != base->modified_ms;
+        }
+        tail.next_is_there = tail.next_is_there || (is_commit && file->version == next);
+        if (file->kind != SL_LOG_CRC && file->kind != SL_LOG_COMPACTED && file->version > tail.newest) {
+            tail.newest = file->version;
+        }
+    }
+    return tail;
+}
+
+static silt_status judge(const silt_txn *txn, const struct tail *tail, int64_t next, silt_error *err)
+{
+    silt_status status = SILT_OK;
+    if (tail->base_changed || tail->newest < txn->read_version) {
+        status = sl_fail(err, SILT_ECONFLICT, "DELTA_CONCURRENT_WRITE",
+                         "the table that the transaction rests on, at version %" PRId64 ", is not there any more: it "
+                         "was dropped, or replaced by another one",
+                         txn->read_version);
+        sl_error_version(err, txn->read_version);
+    } else if (tail->newest >= next && !tail->next_is_there) {
+        status = sl_fail(err, SILT_ECONFLICT, "DELTA_CONCURRENT_WRITE",
+                         "the transaction rests on version %" PRId64 ", and version %" PRId64
+                         " came and has expired since: what it changed cannot be known any more",
+                         txn->read_version, next);
+        sl_error_version(err, next);
+    }
+    if (status != SILT_OK) {
+        sl_error_hint(err, "run the operation again; it will start from the table's new state");
+    }
+    return status;
+}
 
 silt_status sl_txn_check_base(const silt_txn *txn, const silt_call *call, int64_t *newest, silt_error *err)
 {
@@ -28,22 +75,11 @@ silt_status sl_txn_check_base(const silt_txn *txn, const silt_call *call, int64_
     sl_arena_init(&names, txn->env);
     sl_vec_init(&files, txn->env, sizeof(struct sl_log_file));
     bool exists = false;
-    bool next_is_there = false;
-    silt_status status = sl_table_list_log(txn->table, call, next, &names, &files, &exists, err);
-    for (size_t i = 0; status == SILT_OK && i < files.len; i++) {
-        const struct sl_log_file *file = sl_vec_at(&files, i);
-        next_is_there = next_is_there || (file->kind == SL_LOG_COMMIT && file->version == next);
-        if (file->kind != SL_LOG_CRC && file->kind != SL_LOG_COMPACTED && file->version > *newest) {
-            *newest = file->version;
-        }
-    }
-    if (status == SILT_OK && *newest >= next && !next_is_there) {
-        status = sl_fail(err, SILT_ECONFLICT, "DELTA_CONCURRENT_WRITE",
-                         "the transaction rests on version %" PRId64 ", and version %" PRId64
-                         " came and has expired since: what it changed cannot be known any more",
-                         txn->read_version, next);
-        sl_error_version(err, next);
-        sl_error_hint(err, "run the operation again; it will start from the table's new state");
+    silt_status status = sl_table_list_log(txn->table, call, txn->read_version, &names, &files, &exists, err);
+    if (status == SILT_OK) {
+        const struct tail tail = look_at(txn, &files, next);
+        *newest = tail.newest;
+        status = judge(txn, &tail, next, err);
     }
     sl_vec_release(&files);
     sl_arena_release(&names);

@@ -1,6 +1,7 @@
 /*
  * Is the next version really free? A transaction that rests on an old snapshot could find the name of its next version free because that
- * version came, expired and was deleted: its commit would stand below a checkpoint, and no reader would ever see it.
+ * version came, expired and was deleted: its commit would stand below a checkpoint, and no reader would ever see it. Or the table was
+ * dropped, and perhaps made anew: its commit would stand alone, or behind a gap, and nobody could open the table.
  */
 #ifndef SL_KERNEL_TXN_BASE_CHECK_H
 #define SL_KERNEL_TXN_BASE_CHECK_H
@@ -8,8 +9,8 @@
 #include "kernel/txn/txn_int.h"
 
 /*
- * Before the first attempt. SILT_ECONFLICT when versions after the base are gone, and *newest is then the newest version that there is. Costs a
- * listing of the log's tail unless the base was the newest version a few minutes ago.
+ * Before the first attempt. SILT_ECONFLICT when the base or versions after it are gone, and *newest is then the newest version that there is
+ * from the base on. Costs a listing of the log's tail unless the base was the newest version a moment ago.
  */
 silt_status sl_txn_check_base(const silt_txn *txn, const silt_call *call, int64_t *newest, silt_error *err);
 

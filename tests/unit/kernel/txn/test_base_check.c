@@ -125,6 +125,26 @@ static void refresh_makes_a_snapshot_young_again(void **state)
     silt_snapshot_unref(snapshot);
 }
 
+/* Takes version 0 away, or puts another table in its place. */
+static void table_that_is_gone_is_not_written_to(void **state)
+{
+    struct txn_fixture *f = *state;
+    silt_snapshot *snapshot = NULL;
+    txn_create(f, TXN_SCHEMA, NULL, NULL);
+    assert_int_equal(silt_table_latest_snapshot(f->table, NULL, &snapshot, &f->err), SILT_OK);
+    delete_commit(f, 0);
+    f->test.monotonic_us += 2000000;
+    f->test.wall_us += 2000000;
+    assert_int_equal(append_at(f, snapshot), SILT_ECONFLICT);
+    assert_string_equal(f->err.code_name, "DELTA_CONCURRENT_WRITE");
+    assert_false(has_commit(f, 1));
+    txn_create(f, TXN_STRICT_SCHEMA, NULL, NULL);
+    assert_int_equal(append_at(f, snapshot), SILT_ECONFLICT);
+    assert_non_null(strstr(f->err.message, "replaced by another one"));
+    assert_false(has_commit(f, 1));
+    silt_snapshot_unref(snapshot);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, txn_setup, txn_teardown)
 
 int main(void)
@@ -133,6 +153,7 @@ int main(void)
         TEST(expired_version_is_not_taken_again),          TEST(either_clock_makes_a_snapshot_old),
         TEST(old_snapshot_commits_while_its_log_is_there), TEST(old_snapshot_that_is_still_the_newest_commits),
         TEST(travelled_snapshot_is_always_looked_after),   TEST(refresh_makes_a_snapshot_young_again),
+        TEST(table_that_is_gone_is_not_written_to),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
