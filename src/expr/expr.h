@@ -53,6 +53,16 @@ struct silt_expr {
     const char *text;
 };
 
+/* The zone of a session: what is a wall clock there, as an instant. */
+struct sl_expr_zone {
+    silt_status (*local_time)(void *ctx, int64_t wall_us, int64_t *instant_us, silt_error *err);
+    void *ctx;
+};
+
+/* As silt_expr_parse; literals without a zone are of this one. zone NULL: UTC. */
+silt_status sl_expr_parse_in_zone(const silt_env *env, struct sl_str text, const silt_schema *schema,
+                                  const struct sl_expr_zone *zone, silt_expr **out, silt_error *err);
+
 /* A copy of nodes from anywhere as an expression of its own. */
 silt_status sl_expr_from_node(const silt_env *env, const struct sl_expr_node *node, silt_expr **out, silt_error *err);
 
@@ -62,6 +72,10 @@ silt_status sl_expr_from_node(const silt_env *env, const struct sl_expr_node *no
  * as it is. SILT_ESCHEMA names an unknown column and suggests the nearest.
  */
 silt_status sl_expr_resolve(const silt_expr *expr, const silt_schema *schema, silt_expr **out, silt_error *err);
+
+/* The same in a zone of literals; NULL: UTC. What is resolved has none left that hang on it. */
+silt_status sl_expr_resolve_in_zone(const silt_expr *expr, const silt_schema *schema, const struct sl_expr_zone *zone,
+                                    silt_expr **out, silt_error *err);
 
 /* Splits a conjunction: calls visit for every top-level AND member. */
 void sl_expr_each_conjunct(const struct sl_expr_node *node, void (*visit)(void *ctx, const struct sl_expr_node *node),

@@ -313,36 +313,42 @@ silt_status sl_parser_or(struct sl_parser *p, struct sl_expr_node **out)
     return parse_chain(p, "or", SL_EXPR_OR, parse_and, out);
 }
 
-static silt_status parse_text(const silt_env *env, struct sl_arena *arena, struct sl_str text,
-                              struct sl_expr_node **out, silt_error *err)
+static silt_status parse_text(struct sl_parser *p, struct sl_str text, struct sl_expr_node **out)
 {
-    struct sl_parser p = {.arena = arena, .env = env, .err = err};
     if (text.len > MAX_TEXT_BYTES) {
-        return sl_fail(err, SILT_ELIMIT, NULL, "the expression has %zu bytes, more than %zu", text.len, MAX_TEXT_BYTES);
+        return sl_fail(p->err, SILT_ELIMIT, NULL, "the expression has %zu bytes, more than %zu", text.len,
+                       MAX_TEXT_BYTES);
     }
-    SL_TRY(sl_lexer_init(&p.lexer, arena, text, err));
-    SL_TRY(sl_parser_or(&p, out));
-    return p.lexer.token.kind == SL_TOKEN_END ? SILT_OK : sl_lexer_fail(&p.lexer, "an operator or the end");
+    SL_TRY(sl_lexer_init(&p->lexer, p->arena, text, p->err));
+    SL_TRY(sl_parser_or(p, out));
+    return p->lexer.token.kind == SL_TOKEN_END ? SILT_OK : sl_lexer_fail(&p->lexer, "an operator or the end");
 }
 
-silt_status silt_expr_parse(const silt_env *env, const char *text, size_t text_len, const silt_schema *schema,
-                            silt_expr **out, silt_error *err)
+silt_status sl_expr_parse_in_zone(const silt_env *env, struct sl_str text, const silt_schema *schema,
+                                  const struct sl_expr_zone *zone, silt_expr **out, silt_error *err)
 {
     struct sl_arena scratch;
     struct sl_expr_node *root = NULL;
     silt_expr *expr = NULL;
     *out = NULL;
     sl_arena_init(&scratch, env);
-    silt_status status = parse_text(env, &scratch, sl_str_make(text, text_len), &root, err);
+    struct sl_parser p = {.arena = &scratch, .env = env, .zone = zone, .err = err};
+    silt_status status = parse_text(&p, text, &root);
     if (status == SILT_OK) {
         status = sl_expr_from_node(env, root, &expr, err);
     }
     if (status == SILT_OK && schema != NULL) {
-        status = sl_expr_resolve(expr, schema, out, err);
+        status = sl_expr_resolve_in_zone(expr, schema, zone, out, err);
         silt_expr_unref(expr);
     } else {
         *out = expr;
     }
     sl_arena_release(&scratch);
     return status;
+}
+
+silt_status silt_expr_parse(const silt_env *env, const char *text, size_t text_len, const silt_schema *schema,
+                            silt_expr **out, silt_error *err)
+{
+    return sl_expr_parse_in_zone(env, sl_str_make(text, text_len), schema, NULL, out, err);
 }

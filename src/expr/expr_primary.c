@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "expr/literal.h"
 #include "expr/parser.h"
+#include "expr/zone.h"
 
 bool sl_parser_at_word(const struct sl_parser *p, const char *word)
 {
@@ -116,6 +117,8 @@ static silt_status parse_typed(struct sl_parser *p, struct sl_expr_node **out)
     if (!ok) {
         return fail_literal(p, &text, is_hex ? "no hexadecimal text" : "no valid date or time");
     }
+    const silt_value written = sl_value_bytes(SILT_TYPE_STRING, text.text);
+    SL_TRY(sl_zone_apply(p->zone, &written, &value, p->err));
     SL_TRY(sl_parser_advance(p));
     return sl_parser_make_literal(p, word.begin, &value, out);
 }

@@ -8,6 +8,7 @@
  */
 #include "base/error.h"
 #include "expr/node.h"
+#include "expr/zone.h"
 
 #define EXACT_IN_DOUBLE (INT64_C(1) << 53)
 #define EXACT_IN_FLOAT (INT64_C(1) << 24)
@@ -17,6 +18,7 @@
 struct resolver {
     struct sl_arena *arena;
     const silt_schema *schema;
+    const struct sl_expr_zone *zone; /* NULL: UTC */
     silt_error *err;
 };
 
@@ -181,6 +183,7 @@ static silt_status adapt_literal(struct resolver *r, const struct sl_expr_node *
         sl_error_position(r->err, src->position);
         return status;
     }
+    SL_TRY(sl_zone_apply(r->zone, &src->value, &value, r->err));
     struct sl_expr_node *node = sl_node_new(r->arena, SL_EXPR_LITERAL);
     if (node == NULL) {
         return sl_fail_nomem(r->err);
@@ -287,6 +290,7 @@ static silt_status resolve_node(struct resolver *r, const struct sl_expr_node *s
         if (args[0]->kind == SL_EXPR_LITERAL) {
             silt_value value;
             if (sl_value_cast(r->arena, &args[0]->value, src->type, &value)) {
+                SL_TRY(sl_zone_apply(r->zone, &args[0]->value, &value, r->err));
                 node->kind = SL_EXPR_LITERAL;
                 node->value = value;
                 node->type = NULL;
@@ -298,17 +302,23 @@ static silt_status resolve_node(struct resolver *r, const struct sl_expr_node *s
     }
 }
 
-silt_status sl_expr_resolve(const silt_expr *expr, const silt_schema *schema, silt_expr **out, silt_error *err)
+silt_status sl_expr_resolve_in_zone(const silt_expr *expr, const silt_schema *schema, const struct sl_expr_zone *zone,
+                                    silt_expr **out, silt_error *err)
 {
     struct sl_arena scratch;
     const struct sl_expr_node *root = NULL;
     *out = NULL;
     sl_arena_init(&scratch, expr->env);
-    struct resolver r = {&scratch, schema, err};
+    struct resolver r = {&scratch, schema, zone, err};
     silt_status status = resolve_node(&r, expr->root, 0, &root);
     if (status == SILT_OK) {
         status = sl_expr_from_node(expr->env, root, out, err);
     }
     sl_arena_release(&scratch);
     return status;
+}
+
+silt_status sl_expr_resolve(const silt_expr *expr, const silt_schema *schema, silt_expr **out, silt_error *err)
+{
+    return sl_expr_resolve_in_zone(expr, schema, NULL, out, err);
 }

@@ -13,6 +13,7 @@ struct sl_parser {
     struct sl_arena *arena;
     const silt_env *env;
     unsigned depth;
+    const struct sl_expr_zone *zone; /* of literals; NULL: UTC */
     silt_error *err;
 };
 

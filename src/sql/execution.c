@@ -58,6 +58,17 @@ void silt_execution_free(silt_execution *execution)
     sl_release(env, execution, sizeof(*execution));
 }
 
+bool sl_run_is_utc(const struct sl_run *run)
+{
+    return sl_str_eq_nocase(sl_str_from(run->session->time_zone), SL_STR("UTC"));
+}
+
+silt_status sl_run_local_time(void *ctx, int64_t wall_us, int64_t *instant_us, silt_error *err)
+{
+    const struct sl_run *run = ctx;
+    return sl_session_local_to_utc(run->session, run->call, wall_us, instant_us, err);
+}
+
 silt_status sl_run_statement(struct sl_run *run, silt_error *err)
 {
     switch (run->statement->kind) {

@@ -52,7 +52,9 @@ static silt_status parse_literal(const struct fit *f, const struct sl_partition_
     struct sl_arena *arena = f->run->arena;
     silt_expr *expr = NULL;
     bool good = false;
-    silt_status status = silt_expr_parse(f->run->session->env, spec->value.ptr, spec->value.len, NULL, &expr, f->err);
+    const struct sl_expr_zone zone = {sl_run_local_time, f->run};
+    silt_status status = sl_expr_parse_in_zone(f->run->session->env, spec->value, NULL,
+                                               sl_run_is_utc(f->run) ? NULL : &zone, &expr, f->err);
     if (status == SILT_OK) {
         const silt_value *value = &expr->root->value;
         const bool is_text = value->kind == SILT_TYPE_STRING && !value->is_null;

@@ -20,6 +20,10 @@ struct sl_run {
     silt_result *result;
 };
 
+/* Literals and partition values without a zone are of the session's; see sl_session_local_to_utc. ctx is the run. */
+bool sl_run_is_utc(const struct sl_run *run);
+silt_status sl_run_local_time(void *ctx, int64_t wall_us, int64_t *instant_us, silt_error *err);
+
 silt_status sl_run_statement(struct sl_run *run, silt_error *err);
 
 silt_status sl_run_query(struct sl_run *run, silt_error *err);

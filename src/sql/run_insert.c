@@ -40,8 +40,9 @@ static silt_status parse_condition(struct insertion *in, silt_error *err)
 {
     const bool in_statement = in->insert->condition.ptr != NULL;
     const struct sl_str text = condition_text(in);
-    const silt_status status = silt_expr_parse(in->run->session->env, text.ptr, text.len, silt_txn_schema(in->txn),
-                                               &in->condition, err);
+    const struct sl_expr_zone zone = {sl_run_local_time, in->run};
+    const silt_status status = sl_expr_parse_in_zone(in->run->session->env, text, silt_txn_schema(in->txn),
+                                                     sl_run_is_utc(in->run) ? NULL : &zone, &in->condition, err);
     if (status == SILT_OK || err == NULL) {
         return status;
     }
@@ -134,24 +135,19 @@ static silt_status choose_way(const struct insertion *in, struct sl_insert_way *
     return SILT_OK;
 }
 
-static silt_status local_time(void *ctx, int64_t wall_us, int64_t *instant_us, silt_error *err)
-{
-    const struct sl_run *run = ctx;
-    return sl_session_local_to_utc(run->session, run->call, wall_us, instant_us, err);
-}
-
 /*
  * Partition values of timestamps without a zone mean another instant in each zone, and conflicts are judged without one: then the
  * transaction counts as reading everything.
  */
 static silt_status take_out_rows(struct insertion *in, silt_error *err)
 {
-    const bool utc = sl_str_eq_nocase(sl_str_from(in->run->session->time_zone), SL_STR("UTC"));
-    const struct sl_txn_replace request = {in->condition, utc ? NULL : local_time, in->run};
+    const bool utc = sl_run_is_utc(in->run);
+    const struct sl_txn_replace request = {in->condition, utc ? NULL : sl_run_local_time, in->run};
     if (!utc && is_partitioned(in)) {
         SL_TRY(silt_txn_read_predicate(in->txn, NULL, err));
     }
-    return sl_txn_replace_where(in->txn, in->run->call, &request, err);
+    return in->replaced == BY_PARTITIONS ? sl_txn_overwrite_partitions(in->txn, in->run->call, &request, err)
+                                         : sl_txn_replace_where(in->txn, in->run->call, &request, err);
 }
 
 static silt_status describe(struct insertion *in, const struct sl_insert_way *way, silt_error *err)
@@ -189,7 +185,7 @@ static silt_status insert_rows(struct insertion *in, silt_error *err)
         SL_TRY(take_out_rows(in, err));
     }
     SL_TRY(sl_row_source_write(in->run, &in->source, in->columns.mapping, in->txn, err));
-    return in->replaced == BY_PARTITIONS ? silt_txn_overwrite_partitions(in->txn, in->run->call, err) : SILT_OK;
+    return in->replaced == BY_PARTITIONS ? take_out_rows(in, err) : SILT_OK;
 }
 
 static silt_status run_in(struct insertion *in, silt_error *err)

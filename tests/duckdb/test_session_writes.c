@@ -1,6 +1,6 @@
 /* INSERT in all its forms: what is replaced, what of the schema changes, and what is refused without a trace. */
 #include "count_files.h"
-#include "session_fixture.h"
+#include "hand_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -257,6 +257,70 @@ static void an_overwrite_can_bring_another_schema(void **state)
     session_expect_done(s, "SET silt.write.partitionOverwriteMode = dynamic");
     expect_refused(s, "INSERT OVERWRITE t SELECT 1 AS a", SILT_EINVALID,
                    "DELTA_OVERWRITE_SCHEMA_WITH_DYNAMIC_PARTITION_OVERWRITE");
+}
+
+/* Midnight of the first of January in Tokyo is 15:00 of the day before. */
+static void conditions_are_of_the_sessions_zone(void **state)
+{
+    static const char *const bounds[] = {"TIMESTAMP '2020-01-01 00:00:00'",
+                                         "'2020-01-01 00:00:00'",
+                                         "DATE '2020-01-01'",
+                                         "'2020-01-01'",
+                                         "CAST('2020-01-01' AS TIMESTAMP)",
+                                         "TIMESTAMP_NTZ '2020-01-01 00:00:00'",
+                                         "TIMESTAMP '2019-12-31 15:00:00Z'",
+                                         "'2019-12-31T15:00:00+00:00'"};
+    static const char *const columns[] = {"ts", "p"};
+    struct session_fixture *s = *state;
+    session_expect_done(s, "SET TIME ZONE 'Asia/Tokyo'; CREATE TABLE t (a INT, ts TIMESTAMP, p TIMESTAMP) USING delta "
+                           "PARTITIONED BY (p)");
+    for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+        for (size_t k = 0; k < 2; k++) {
+            session_expect_done(s,
+                                "INSERT OVERWRITE t SELECT i, x, x FROM (SELECT i, TIMESTAMPTZ '2019-12-31 14:00:00Z' "
+                                "+ to_hours(i) AS x FROM range(3) r(i))");
+            session_expect_rows(s,
+                                session_format(s,
+                                               "INSERT INTO t REPLACE WHERE %s >= %s SELECT a + 10, ts, p FROM t "
+                                               "WHERE ts >= TIMESTAMPTZ '2019-12-31 15:00:00Z'",
+                                               columns[k], bounds[i]),
+                                "2|2\n");
+            session_expect_rows(s, "SELECT a FROM t ORDER BY a", "0\n11\n12\n");
+        }
+    }
+    session_expect_done(s, "INSERT INTO t PARTITION (p = TIMESTAMP '2020-01-01 00:00:00') SELECT 20, NULL");
+    session_expect_done(s, "INSERT OVERWRITE t PARTITION (p = '2020-01-01 00:00:00') SELECT 21, NULL");
+    session_expect_rows(s, "SELECT a FROM t WHERE p = TIMESTAMPTZ '2019-12-31 15:00:00Z'", "21\n");
+    session_expect_done(s,
+                        "CREATE TABLE n (a INT, ntz TIMESTAMP_NTZ) USING delta; INSERT INTO n VALUES (1, TIMESTAMP_NTZ "
+                        "'2020-01-01 00:00:00')");
+    expect_refused(s, "INSERT INTO n REPLACE WHERE ntz >= TIMESTAMP '2020-01-01 00:00:00' VALUES (2, NULL)",
+                   SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_EXPRESSION");
+    session_expect_done(s,
+                        "INSERT INTO n REPLACE WHERE ntz >= '2020-01-01 00:00:00' VALUES (2, TIMESTAMP_NTZ '2021-01-01 "
+                        "00:00:00')");
+    session_expect_rows(s, "SELECT a FROM n", "2\n");
+}
+
+/* Values as another writer left them, who was in Tokyo as well. */
+static void partitions_of_a_wall_clock_are_replaced_in_the_sessions_zone(void **state)
+{
+    static const char *const statements[] = {"INSERT OVERWRITE h VALUES (2, TIMESTAMPTZ '2020-01-01 00:00:00')",
+                                             "INSERT OVERWRITE h PARTITION (p = '2020-01-01 00:00:00') SELECT 2",
+                                             "INSERT INTO h REPLACE WHERE p = '2020-01-01' VALUES (2, TIMESTAMPTZ "
+                                             "'2020-01-01 00:00:00')"};
+    struct session_fixture *s = *state;
+    session_expect_done(s, "SET TIME ZONE 'Asia/Tokyo'; SET spark.sql.sources.partitionOverwriteMode = dynamic");
+    for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
+        hand_create(s, "h", HAND_FIELD("a", "integer") "," HAND_FIELD("p", "timestamp"), "\"p\"");
+        hand_parquet(s, "h/here.parquet", "SELECT 1::INTEGER AS a");
+        hand_parquet(s, "h/there.parquet", "SELECT 9::INTEGER AS a");
+        hand_commit(s, "h", 1, hand_add(s, "here.parquet", "{\"p\":\"2020-01-01 00:00:00\"}", NULL),
+                    hand_add(s, "there.parquet", "{\"p\":\"2020-01-01T00:00:00.000000Z\"}", NULL), NULL);
+        session_expect_done(s, statements[i]);
+        session_expect_rows(s, "SELECT a FROM h ORDER BY a", "2\n9\n");
+        hand_remove(s, "h");
+    }
 }
 
 static void zeroes_of_either_sign_are_one_partition(void **state)
@@ -528,6 +592,8 @@ int main(void)
         SESSION_TEST(evolution_adds_columns_at_every_level),
         SESSION_TEST(evolution_goes_with_what_is_replaced),
         SESSION_TEST(an_overwrite_can_bring_another_schema),
+        SESSION_TEST(conditions_are_of_the_sessions_zone),
+        SESSION_TEST(partitions_of_a_wall_clock_are_replaced_in_the_sessions_zone),
         SESSION_TEST(zeroes_of_either_sign_are_one_partition),
         SESSION_TEST(a_write_that_is_recorded_is_skipped),
         SESSION_TEST(an_application_id_and_its_version_belong_together),

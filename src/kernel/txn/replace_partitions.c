@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "kernel/scan/partition_prune.h"
 #include "kernel/snapshot/state.h"
+#include "kernel/txn/txn_write.h"
 #include "schema/value.h"
 
 /* More predicates than these cost more in a conflict check than they spare: then the whole table counts as read. */
@@ -14,6 +15,7 @@
 
 struct partitions {
     silt_txn *txn;
+    const struct sl_txn_replace *request;
     struct sl_replace_view view;
     struct sl_scan_filter filter; /* of nothing: for the values alone */
     struct sl_partition_pruner pruner;
@@ -136,6 +138,8 @@ static silt_status overwrite(struct partitions *p, const silt_call *call, silt_e
     SL_TRY(sl_scan_filter_make(&p->view.arena, NULL, p->txn->schema, p->view.partitions, p->view.n_partitions,
                                &p->filter, err));
     sl_partition_pruner_init(&p->pruner, &p->view.arena, &p->filter);
+    p->pruner.local_time = p->request->local_time;
+    p->pruner.local_time_ctx = p->request->local_time_ctx;
     silt_status status = note_written(p, err);
     if (status == SILT_OK && p->txn->adds.len > 0) {
         status = sl_snapshot_each_file(p->txn->snapshot, call, SL_FILES_ALL, remove_older, p, err);
@@ -144,7 +148,8 @@ static silt_status overwrite(struct partitions *p, const silt_call *call, silt_e
     return status;
 }
 
-silt_status silt_txn_overwrite_partitions(silt_txn *txn, const silt_call *call, silt_error *err)
+silt_status sl_txn_overwrite_partitions(silt_txn *txn, const silt_call *call, const struct sl_txn_replace *request,
+                                        silt_error *err)
 {
     SL_TRY(sl_txn_check_open(txn, err));
     SL_TRY(sl_txn_check_removable(txn, true, err));
@@ -155,7 +160,7 @@ silt_status silt_txn_overwrite_partitions(silt_txn *txn, const silt_call *call, 
     if (txn->metadata.partition_columns.n == 0) {
         return silt_txn_remove_all(txn, call, err);
     }
-    struct partitions p = {.txn = txn};
+    struct partitions p = {.txn = txn, .request = request};
     silt_error found = SILT_ERROR_INIT;
     sl_map_init(&p.written, txn->env);
     sl_buf_init(&p.key, txn->env);
@@ -169,4 +174,10 @@ silt_status silt_txn_overwrite_partitions(silt_txn *txn, const silt_call *call, 
         return sl_txn_check_open(txn, err);
     }
     return SILT_OK;
+}
+
+silt_status silt_txn_overwrite_partitions(silt_txn *txn, const silt_call *call, silt_error *err)
+{
+    const struct sl_txn_replace utc = {.local_time = NULL};
+    return sl_txn_overwrite_partitions(txn, call, &utc, err);
 }

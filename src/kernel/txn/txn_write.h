@@ -22,6 +22,9 @@ struct sl_txn_replace {
 };
 silt_status sl_txn_replace_where(silt_txn *txn, const silt_call *call, const struct sl_txn_replace *request,
                                  silt_error *err);
+/* As silt_txn_overwrite_partitions, likewise; the condition is not looked at. */
+silt_status sl_txn_overwrite_partitions(silt_txn *txn, const silt_call *call, const struct sl_txn_replace *request,
+                                        silt_error *err);
 
 /* As silt_txn_begin_replace, at a snapshot that the caller has read. */
 struct sl_txn_replace_table {
