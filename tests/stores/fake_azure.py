@@ -13,6 +13,7 @@ Control (GET): /_log the requests, one a line: method, target, what authorised i
   page=N       names of a page              life=N       seconds that tokens live        revoke=1   no token is good any more
   grant=TOKEN  this one is good
   login=CODE   what the login answers       order=-1     listings backwards              stuck=1    the next page is always the same
+  hollow=1     a range behind the end is empty, as azurite's are, and not refused
   range=N      ranges are N bytes too long or short                                      skew=N     the Date header is off by N seconds
   code=N&name=CODE&method=M&has=TEXT&times=N&after=1     the next N requests that fit get this answer; after: what they ask for is done before;
                                                          code 0: no answer at all
@@ -269,7 +270,9 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(200, file.data, **fields)
         first, _, last = wanted[6:].partition("-")
         begin, end = int(first), min(int(last) + 1 if last else len(file.data), len(file.data))
-        if begin >= len(file.data):
+        if begin >= len(file.data) and STATE.number("hollow", 0):
+            begin, end = len(file.data), len(file.data)
+        elif begin >= len(file.data):
             raise Fault(416, "InvalidRange")
         end += STATE.number("range", 0)
         self.answer(206, file.data[begin:end], Content_Range=f"bytes {begin}-{end - 1}/{len(file.data)}", **fields)

@@ -202,13 +202,31 @@ static void what_is_not_the_wanted_range_is_not_believed(void **state)
     struct azure_rig rig;
     open_with_key(&rig, state);
     assert_int_equal(create(&rig, "az://flat/t/a", "0123456789"), SILT_PUT_DONE);
-    static const char *const lies[] = {"range=-1", "range=1"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const lies[] = {"range=-1", "range=1", "range=-3"};
+    for (size_t i = 0; i < 3; i++) {
         silt_read_request request = {.path = "az://flat/t/a", .offset = 2, .length = 3};
         silt_error err = SILT_ERROR_INIT;
         azure_set(rig.stub, lies[i]);
         const silt_status status = silt_storage_read_many(rig.store, NULL, &request, 1, ignore, NULL, &err);
         assert_true(status == SILT_EIO || request.status == SILT_EIO);
+        silt_read_request_release(rig.store, &request);
+    }
+    rig_close(&rig);
+}
+
+static void behind_the_end_is_nothing(void **state)
+{
+    static const char *const ways[] = {"hollow=0", "hollow=1"};
+    struct azure_rig rig;
+    open_with_key(&rig, state);
+    assert_int_equal(create(&rig, "az://flat/t/a", "0123456789"), SILT_PUT_DONE);
+    for (size_t i = 0; i < 2; i++) {
+        silt_read_request request = {.path = "az://flat/t/a", .offset = 10, .length = 3};
+        silt_error err = SILT_ERROR_INIT;
+        azure_set(rig.stub, ways[i]);
+        assert_int_equal(silt_storage_read_many(rig.store, NULL, &request, 1, ignore, NULL, &err), SILT_OK);
+        assert_int_equal(request.status, SILT_OK);
+        assert_int_equal(request.data_len, 0);
         silt_read_request_release(rig.store, &request);
     }
     rig_close(&rig);
@@ -285,6 +303,7 @@ int main(void)
         cmocka_unit_test_setup(a_large_file_goes_in_blocks, azure_set_up),
         cmocka_unit_test_setup(an_adopted_file_is_known_again_after_a_lost_answer, azure_set_up),
         cmocka_unit_test_setup(what_is_not_the_wanted_range_is_not_believed, azure_set_up),
+        cmocka_unit_test_setup(behind_the_end_is_nothing, azure_set_up),
         cmocka_unit_test_setup(the_last_bytes_are_of_one_version, azure_set_up),
         cmocka_unit_test_setup(listings_go_from_page_to_page, azure_set_up),
         cmocka_unit_test_setup(a_tree_is_removed_page_by_page, azure_set_up),
