@@ -20,8 +20,11 @@
 struct sl_http_socket {
     struct sl_http_socket *next;
     int fd;
-    bool used;   /* by a request */
+    bool used;   /* by a request; its ends are then known */
     bool framed; /* speaks HTTP/2, whose servers may send at any time */
+    int local_port;
+    int remote_port;
+    char remote_ip[INET6_ADDRSTRLEN];
 };
 
 curl_socket_t sl_http_socket_open(void *user, curlsocktype purpose, struct curl_sockaddr *address)
@@ -73,25 +76,29 @@ static int describe(const struct sockaddr_storage *address, char *text, size_t s
     return -1;
 }
 
-static bool is_between(int fd, const struct sl_http_ends *ends)
+/* Looks the ends of a socket up; -1 and "" for what is not connected. */
+static void look_up_ends(struct sl_http_socket *record)
 {
-    char text[INET6_ADDRSTRLEN];
+    char local_ip[INET6_ADDRSTRLEN];
     struct sockaddr_storage address = {0};
     socklen_t len = sizeof(address);
-    if (getsockname(fd, (struct sockaddr *)(void *)&address, &len) != 0 ||
-        describe(&address, text, sizeof(text)) != ends->local_port) {
-        return false;
-    }
+    const bool bound = getsockname(record->fd, (struct sockaddr *)(void *)&address, &len) == 0;
+    record->local_port = bound ? describe(&address, local_ip, sizeof(local_ip)) : -1;
+    address = (struct sockaddr_storage){0};
     len = sizeof(address);
-    return getpeername(fd, (struct sockaddr *)(void *)&address, &len) == 0 &&
-           describe(&address, text, sizeof(text)) == ends->remote_port && strcmp(text, ends->remote_ip) == 0;
+    const bool connected = getpeername(record->fd, (struct sockaddr *)(void *)&address, &len) == 0;
+    record->remote_port = connected ? describe(&address, record->remote_ip, sizeof(record->remote_ip)) : -1;
 }
 
 bool sl_http_socket_use(struct sl_http_worker *worker, const struct sl_http_ends *ends, int *fd)
 {
     *fd = -1;
     for (struct sl_http_socket *record = worker->sockets; record != NULL; record = record->next) {
-        if (!is_between(record->fd, ends)) {
+        if (!record->used) {
+            look_up_ends(record);
+        }
+        if (record->local_port != ends->local_port || record->remote_port != ends->remote_port ||
+            strcmp(record->remote_ip, ends->remote_ip) != 0) {
             continue;
         }
         struct pollfd ready = {.fd = record->fd, .events = POLLIN};
@@ -100,7 +107,7 @@ bool sl_http_socket_use(struct sl_http_worker *worker, const struct sl_http_ends
         *fd = record->fd;
         return !stale;
     }
-    return true; /* what is behind a tunnel of libcurl's own is left to it */
+    return true; /* not a socket of ours that libcurl can name: it looks itself, as well as it can */
 }
 
 void sl_http_socket_set_framed(struct sl_http_worker *worker, int fd)
