@@ -94,17 +94,18 @@ def run_silt(path, statement):
     silt_program.sql(sets + text.format(t=f"delta.`{path}`"))
 
 
-def run_spark(run, path, statement, text):
+def run_spark(run, table, statement, text):
     settings = statement[:-1] if isinstance(statement, list) else []
     text = text or (statement[-1] if isinstance(statement, list) else statement)
     if text.startswith("APPEND "):  # what Spark does by its writers only
-        run.spark.sql(text.removeprefix("APPEND ")).write.format("delta").mode("append").option("mergeSchema", "true").save(path)
+        run.spark.sql(text.removeprefix("APPEND ")).write.format("delta").mode("append").option(
+            "mergeSchema", "true").saveAsTable(table)
         return
     session = run.spark.session()
     for _, key, value in settings:
         session.conf.set(key, value)
     try:
-        session.sql(text.format(t=f"delta.`{path}`"))
+        session.sql(text.format(t=table))
     finally:
         for _, key, _ in settings:
             session.conf.unset(key)
@@ -130,10 +131,10 @@ def same_commit(ours, theirs):
             same(f"{metric} {right['operationMetrics'][metric]}", f"{metric} {left['operationMetrics'].get(metric)}")
 
 
-def step(run, ours, theirs, columns, what):
+def step(run, ours, theirs, table, columns, what):
     name, statement, text, after = what
     before = len(commits(ours))
-    if not (run.step("silt", name, run_silt, ours, statement) and run.step("spark", name, run_spark, run, theirs, statement, text)):
+    if not (run.step("silt", name, run_silt, ours, statement) and run.step("spark", name, run_spark, run, table, statement, text)):
         return None
     if isinstance(after, list):
         columns = after
@@ -148,14 +149,15 @@ def step(run, ours, theirs, columns, what):
     return columns
 
 
-def both_refuse(run, ours, theirs):
+def both_refuse(run):
+    ours, theirs, table = twins(run, "refused")
     for name, text in REFUSED:
         expected = run.spark.rows(theirs, COLUMNS)
-        for who, path, function in (("silt", ours, lambda p, t: run_silt(p, t)), ("spark", theirs, lambda p, t: run_spark(run, p, t, None))):
+        for who, path, function in (("silt", ours, lambda t: run_silt(ours, t)), ("spark", theirs, lambda t: run_spark(run, table, t, None))):
             def refuse(path=path, function=function, text=text):
                 before = len(commits(path))
                 try:
-                    function(path, text)
+                    function(text)
                 except Exception:  # each has an exception of its own
                     same(before, len(commits(path)))
                     return
@@ -209,21 +211,23 @@ def widening(run):
 
 
 def twins(run, name):
-    """Two tables with the same rows."""
+    """Two tables with the same rows: silt's by its path, Spark's also by a name, for it replaces only what its catalog knows."""
     paths = run.path(f"{name}-ours"), run.path(f"{name}-theirs")
     for path in paths:
         silt_program.sql(f"CREATE TABLE delta.`{path}` (id BIGINT, p STRING, v STRING) USING delta PARTITIONED BY (p); "
                          + FILL.format(t=f"delta.`{path}`"))
-    return paths
+    table = f"{name}_twin"
+    run.spark.sql(f"CREATE TABLE {table} USING delta LOCATION '{paths[1]}'")
+    return *paths, table
 
 
 def check(run):
-    both_refuse(run, *twins(run, "refused"))
+    both_refuse(run)
     for group, steps in (("parts", PARTS), ("evolving", EVOLVING), ("replaced", REPLACED)):
         columns = COLUMNS
-        ours, theirs = twins(run, group)
+        ours, theirs, table = twins(run, group)
         for what in steps:
-            columns = step(run, ours, theirs, columns, what)
+            columns = step(run, ours, theirs, table, columns, what)
             if columns is None:
                 break
     run.step("spark", "vectors", vectors, run)

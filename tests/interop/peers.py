@@ -4,6 +4,7 @@ Spark lives in one session a run, started when first used. Nobody here trusts a 
 times: they are asked for as integers.
 """
 import glob
+import logging
 import os
 
 import deltalake
@@ -107,6 +108,7 @@ class Spark:
                 PEERS_DIR, "venv", "bin", "python")
             os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
             from pyspark.sql import SparkSession
+            logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # errors that are expected
             jars = ",".join(sorted(glob.glob(os.path.join(PEERS_DIR, "jars", "*.jar"))))
             settings = {
                 "spark.jars": jars,
@@ -117,6 +119,7 @@ class Spark:
                 "spark.databricks.delta.snapshotPartitions": "1",
                 "spark.default.parallelism": "1",
                 "spark.driver.memory": "2g",
+                "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
                 "spark.driver.bindAddress": "127.0.0.1",
                 "spark.driver.host": "127.0.0.1",
                 "spark.ui.enabled": "false",
@@ -134,6 +137,14 @@ class Spark:
     def stop(self):
         if self._session is not None:
             self._session.stop()
+
+    def processor_seconds(self):
+        """What the JVM has used so far."""
+        if self._session is None:
+            return 0.0
+        with open(f"/proc/{self._session.sparkContext._gateway.proc.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def sql(self, text):
         return self.session().sql(text)
