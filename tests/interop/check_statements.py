@@ -153,7 +153,8 @@ def both_refuse(run):
     ours, theirs, table = twins(run, "refused")
     for name, text in REFUSED:
         expected = run.spark.rows(theirs, COLUMNS)
-        for who, path, function in (("silt", ours, lambda t: run_silt(ours, t)), ("spark", theirs, lambda t: run_spark(run, table, t, None))):
+        for who, path, function in (("silt", ours, lambda t: run_silt(ours, t)),
+                                    ("spark", theirs, lambda t: run_spark(run, table, t, None))):
             def refuse(path=path, function=function, text=text):
                 before = len(commits(path))
                 try:
