@@ -1,5 +1,6 @@
 """Cases, their outcome, and the closing table."""
 import os
+import resource
 import shutil
 import time
 import traceback
@@ -49,14 +50,24 @@ class Run:
         self.everyone = self.judges + [self.silt]
         self.counts = {}
         self.failures = []
+        self.made, self.newest = {}, {}  # tables that several areas begin with, by name: where they are; their columns and rows
         self.area = ""
 
     def begin(self, area):
         self.area = area
-        self.started = time.monotonic()
+        self.started = time.monotonic(), self.processor_seconds()
 
     def end(self):
-        print(f"{self.area}: {time.monotonic() - self.started:.1f} s", flush=True)
+        """What the area took: by the clock, and of the processor (the peers in this process, silt and such, Spark's JVM)."""
+        before, spent = self.started
+        here, programs, jvm = (now - then for now, then in zip(self.processor_seconds(), spent))
+        print(f"{self.area}: {time.monotonic() - before:.1f} s, of the processor {here + programs + jvm:.1f} s "
+              f"(here {here:.1f}, programs {programs:.1f}, Spark {jvm:.1f})", flush=True)
+
+    def processor_seconds(self):
+        """Seconds so far in this process, in programs that have ended, and in Spark's JVM."""
+        here, programs = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+        return here.ru_utime + here.ru_stime, programs.ru_utime + programs.ru_stime, self.spark.processor_seconds()
 
     def path(self, name):
         """A fresh place for a table."""

@@ -10,16 +10,15 @@ import tempfile
 
 from harness import Run
 
-AREAS = ("types", "partitions", "commits", "pruning", "checkpoints", "checkpointing", "mixed", "concurrent", "features", "zones",
-         "conflicts")
-ON_REQUEST = ("writing", "statements", "log")
+AREAS = ("types", "partitions", "commits", "pruning", "checkpoints", "checkpointing", "mixed", "concurrent", "features", "writing",
+         "statements", "log", "zones", "conflicts")
 
 
 def main():
     areas = sys.argv[1:] or AREAS
-    unknown = sorted(set(areas) - set(AREAS + ON_REQUEST))
+    unknown = sorted(set(areas) - set(AREAS))
     if unknown:
-        sys.exit(f"interop: error: no area {', '.join(unknown)} (there are: {', '.join(AREAS + ON_REQUEST)})")
+        sys.exit(f"interop: error: no area {', '.join(unknown)} (there are: {', '.join(AREAS)})")
     scratch = os.environ.get("SILT_INTEROP_SCRATCH") or tempfile.mkdtemp(prefix="silt-interop-")
     run = Run(scratch)
     try:
