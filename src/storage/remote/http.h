@@ -11,7 +11,10 @@
  *
  * An answer is whole or is none. Its body must be as long as its Content-Length says; two lengths that differ, and a good answer to GET
  * that has neither a length nor chunks nor HTTP/2's frames, so that nobody could tell whether it was cut, are SILT_EIO. Nothing is
- * decompressed.
+ * decompressed. One gap is libcurl's: a stream of HTTP/2 without a length that the server resets with NO_ERROR counts as whole. Who
+ * reads bytes of a file compares with the length that was asked for.
+ *
+ * A connection that was kept is looked at before a request goes out on it, and is not used if the server has ended it or sent something.
  *
  * TLS is verified with the system's trust store, or with ca_file. Proxies come from the environment (https_proxy, no_proxy,
  * …). "Expect: 100-continue" is never sent. HTTP/2 where the server offers it. Only http and https.
@@ -34,7 +37,7 @@ struct sl_http; /* the pool */
 struct sl_http_options {
     int64_t connect_timeout_us; /* 10 s: until a connection, TLS included, is there */
     int64_t idle_timeout_us;    /* 30 s without a byte in either direction */
-    uint32_t max_connections;   /* 64 to one host, of one perform */
+    uint32_t max_connections;   /* 64 at once, of one perform; other requests wait for their turn */
     const char *ca_file;        /* certificates in PEM instead of the system's */
     const char *const *resolve; /* "HOST:PORT:ADDRESS", as curl's --resolve; NULL-terminated; NULL for none */
 };
