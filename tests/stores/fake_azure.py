@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A small Azure: the Blob and the Data Lake service and a login, for what azurite has not (hierarchical accounts, tokens) and for faults.
-Standard library only. Listens on 127.0.0.1, prints its port, and ends when its standard input does.
+Standard library only. Listens on 127.0.0.1, prints its port, and ends when its standard input does; with --port N, listens there until it is
+ended.
 
   /acct/CONTAINER/PATH    both services; which one is meant follows from the parameters. Containers: flat, tree (hierarchical), shy (hierarchical, but
                           Get Account Information is refused), mute (flat, refused likewise). Others do not exist.
@@ -392,6 +393,8 @@ class Server(ThreadingHTTPServer):
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["--port"]:
+        Server(("127.0.0.1", int(sys.argv[2])), Handler).serve_forever()
     server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(server.server_port, flush=True)

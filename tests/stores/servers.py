@@ -349,6 +349,32 @@ class Azurite(Server):
         }
 
 
+class FakeAzure(Server):
+    """A hierarchical account of fake_azure.py, which needs no installation."""
+
+    name = "fake-azure"
+    scheme = "az"
+    key = base64.b64encode(b"the key of the fake account, 32+").decode()
+    wrong = {"azure_storage_account_key": base64.b64encode(b"another key").decode()}
+    missing_uri = "az://silt-missing/folder"
+    endpoint_option = "azure_storage_endpoint"
+
+    def command(self):
+        return [sys.executable, os.path.join(HERE, "fake_azure.py"), "--port", str(self.port)]
+
+    @property
+    def uri(self):
+        return "az://tree/folder"
+
+    @property
+    def options(self):
+        url = f"{self.url}/acct"
+        return {
+            "azure_storage_endpoint": url, "azure_storage_dfs_endpoint": url, "azure_storage_account_name": "acct",
+            "azure_storage_account_key": self.key,
+        }
+
+
 class FakeGcs(Server):
     """Google Cloud Storage, JSON API; no token is checked."""
 
@@ -443,7 +469,7 @@ class Toxiproxy(Server):
         demand("POST", self.url + "/reset", body=b"")
 
 
-SERVERS = {kind.name: kind for kind in (Versitygw, Moto, S3sFs, Dynalite, Azurite, FakeGcs, MiniDfs, Toxiproxy)}
+SERVERS = {kind.name: kind for kind in (Versitygw, Moto, S3sFs, Dynalite, Azurite, FakeAzure, FakeGcs, MiniDfs, Toxiproxy)}
 
 
 def main():

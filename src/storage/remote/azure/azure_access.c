@@ -27,6 +27,7 @@ struct making {
     struct sl_azure_access *access;
     bool emulator;
     bool allow_http;
+    bool given_only; /* what decides how to log in must be an option, not the environment */
 };
 
 static const char *option(const struct making *making, enum sl_option id)
@@ -128,9 +129,13 @@ static silt_status use_host(struct making *making, silt_error *err)
     const char *extra = option(making, SL_OPTION_AZURE_ENDPOINT_SUFFIX);
     struct sl_str head = making->place->head;
     struct sl_str suffix = making->place->suffix;
+    bool fabric = false;
+    SL_TRY(flag(making, SL_OPTION_AZURE_FABRIC, &fabric, err));
     if (head.ptr == NULL) {
         head = sl_str_from(access->account);
-        suffix = extra != NULL ? sl_str_from(extra) : SL_STR(SL_AZURE_DEFAULT_SUFFIX);
+        suffix = extra != NULL ? sl_str_from(extra)
+                 : fabric      ? SL_STR("fabric.microsoft.com")
+                               : SL_STR(SL_AZURE_DEFAULT_SUFFIX);
     }
     if (!sl_azure_suffix_known(suffix, extra)) {
         const silt_status status = sl_fail(err, SILT_EACCESS, NULL,
@@ -252,45 +257,18 @@ static silt_status token_url(struct making *making, const char **out, silt_error
     return *out != NULL ? SILT_OK : sl_fail_nomem(err);
 }
 
-/* The metadata service has no TLS: its address is of this machine's own link. */
-static silt_status use_machine(struct making *making, struct sl_azure_grant *grant, silt_error *err)
+/* Spark's class that gets tokens, where it is named: those that ask for a password or have their own code are not known here. */
+static silt_status check_provider(const char *provider, silt_error *err)
 {
-    const char *endpoint = option(making, SL_OPTION_AZURE_MSI_ENDPOINT);
-    grant->kind = SL_AZURE_GRANT_MACHINE;
-    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_IDENTITY_HEADER), &grant->identity_header, err));
-    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_OBJECT_ID), &grant->object_id, err));
-    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_MSI_RESOURCE_ID), &grant->resource_id, err));
-    return keep(making, endpoint != NULL ? endpoint : SL_AZURE_METADATA, &grant->url, err);
-}
-
-/* Which way to a token the options mean; *given is false when none of them says. */
-static silt_status choose_grant(struct making *making, struct sl_azure_grant *grant, bool *given, silt_error *err)
-{
-    const char *provider = option(making, SL_OPTION_AZURE_PROVIDER);
-    bool cli = false;
-    *given = true;
-    SL_TRY(flag(making, SL_OPTION_AZURE_CLI, &cli, err));
-    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_CLIENT_ID), &grant->client_id, err));
-    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_CLIENT_SECRET), &grant->secret, err));
-    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_TENANT_ID), &grant->tenant, err));
-    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_TOKEN_FILE), &grant->token_file, err));
-    const bool machine = provider != NULL && strstr(provider, "MsiTokenProvider") != NULL;
-    if (!machine && grant->client_id != NULL && grant->secret != NULL) {
-        grant->kind = SL_AZURE_GRANT_SECRET;
-        return token_url(making, &grant->url, err);
+    static const char *const known[] = {"ClientCredsTokenProvider", "MsiTokenProvider",
+                                        "WorkloadIdentityTokenProvider"};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (provider == NULL || sl_str_ends_with(sl_str_trim(sl_str_from(provider)), sl_str_from(known[i]))) {
+            return SILT_OK;
+        }
     }
-    if (!machine && grant->client_id != NULL && grant->token_file != NULL) {
-        grant->kind = SL_AZURE_GRANT_FEDERATED;
-        return token_url(making, &grant->url, err);
-    }
-    if (!machine && cli) {
-        grant->kind = SL_AZURE_GRANT_CLI;
-        return SILT_OK;
-    }
-    *given = machine || option(making, SL_OPTION_AZURE_MSI_ENDPOINT) != NULL ||
-             option(making, SL_OPTION_AZURE_OBJECT_ID) != NULL ||
-             option(making, SL_OPTION_AZURE_MSI_RESOURCE_ID) != NULL;
-    return use_machine(making, grant, err);
+    return sl_option_unusable(SL_OPTION_AZURE_PROVIDER, provider,
+                              "ClientCredsTokenProvider, MsiTokenProvider or WorkloadIdentityTokenProvider", err);
 }
 
 static silt_status use_grant(struct making *making, const struct sl_azure_grant *grant, silt_error *err)
@@ -307,28 +285,110 @@ static bool auth_is(const char *type, const char *name)
     return type == NULL || sl_str_eq_nocase(sl_str_trim(sl_str_from(type)), sl_str_from(name));
 }
 
-/* A signature that was given goes before what merely stands in the environment. */
-static bool sas_goes_first(const struct making *making, bool bound)
+/* An option's value if it may decide. */
+static const char *decisive(const struct making *making, enum sl_option id)
 {
-    static const enum sl_option others[] = {SL_OPTION_AZURE_TOKEN, SL_OPTION_AZURE_ACCOUNT_KEY,
-                                            SL_OPTION_AZURE_CLIENT_ID};
-    const struct sl_remote_options *options = making->context->options;
-    const char *account = making->access->account;
-    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-        if (sl_option_given(options, others[i], account) != NULL) {
-            return bound;
-        }
-    }
-    return bound || sl_option_given(options, SL_OPTION_AZURE_SAS, account) != NULL;
+    return making->given_only ? sl_option_given(making->context->options, id, making->access->account)
+                              : option(making, id);
 }
 
-/* What is left when there is neither token, key nor client: a signature, the CLI, a managed identity. */
-static silt_status choose_rest(struct making *making, struct sl_azure_grant *grant, bool given, const char *sas,
-                               silt_error *err)
+static bool is_machine(const struct making *making)
+{
+    const char *provider = option(making, SL_OPTION_AZURE_PROVIDER);
+    return provider != NULL && strstr(provider, "MsiTokenProvider") != NULL;
+}
+
+/* A client has an id, and a secret or another issuer's token; one of the three decides, the others may come from anywhere. */
+static silt_status try_client(struct making *making, bool *decided, silt_error *err)
+{
+    const char *file = option(making, SL_OPTION_AZURE_TOKEN_FILE);
+    const char *secret = option(making, SL_OPTION_AZURE_CLIENT_SECRET);
+    struct sl_azure_grant grant = {.kind = secret != NULL ? SL_AZURE_GRANT_SECRET : SL_AZURE_GRANT_FEDERATED};
+    const bool any = decisive(making, SL_OPTION_AZURE_CLIENT_ID) != NULL ||
+                     decisive(making, SL_OPTION_AZURE_CLIENT_SECRET) != NULL ||
+                     decisive(making, SL_OPTION_AZURE_TOKEN_FILE) != NULL;
+    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_CLIENT_ID), &grant.client_id, err));
+    *decided = any && grant.client_id != NULL && (secret != NULL || file != NULL) && !is_machine(making);
+    if (!*decided) {
+        return SILT_OK;
+    }
+    SL_TRY(keep(making, secret, &grant.secret, err));
+    SL_TRY(keep(making, file, &grant.token_file, err));
+    SL_TRY(token_url(making, &grant.url, err));
+    return use_grant(making, &grant, err);
+}
+
+static silt_status try_cli(struct making *making, bool *decided, silt_error *err)
+{
+    struct sl_azure_grant grant = {.kind = SL_AZURE_GRANT_CLI};
+    if (decisive(making, SL_OPTION_AZURE_CLI) != NULL && !is_machine(making)) {
+        SL_TRY(flag(making, SL_OPTION_AZURE_CLI, decided, err));
+    }
+    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_TENANT_ID), &grant.tenant, err));
+    return *decided ? use_grant(making, &grant, err) : SILT_OK;
+}
+
+/* The ways in the order of delta-rs: a token, the key, a client of OAuth, a signature, the CLI. */
+static silt_status try_ways(struct making *making, bool *decided, silt_error *err)
 {
     const char *type = option(making, SL_OPTION_AZURE_AUTH_TYPE);
-    if (sas != NULL && auth_is(type, "SAS")) {
+    const char *token = decisive(making, SL_OPTION_AZURE_TOKEN);
+    const char *key = decisive(making, SL_OPTION_AZURE_ACCOUNT_KEY);
+    const char *bound = container_sas(making);
+    const char *sas = bound != NULL ? bound : decisive(making, SL_OPTION_AZURE_SAS);
+    struct sl_azure_grant fixed = {.kind = SL_AZURE_GRANT_FIXED};
+    *decided = true;
+    if (token != NULL && auth_is(type, "OAuth")) {
+        SL_TRY(keep(making, token, &fixed.token, err));
+        return use_grant(making, &fixed, err);
+    }
+    if (key != NULL && auth_is(type, "SharedKey")) {
+        return use_key(making, key, err);
+    }
+    *decided = false;
+    if (auth_is(type, "OAuth")) {
+        SL_TRY(try_client(making, decided, err));
+    }
+    if (!*decided && sas != NULL && auth_is(type, "SAS")) {
+        *decided = true;
         return use_sas(making, sas, err);
+    }
+    return *decided || !auth_is(type, "OAuth") ? SILT_OK : try_cli(making, decided, err);
+}
+
+/*
+ * The metadata service has no TLS: its address is of this machine's own link. implied: nobody said that there is a managed
+ * identity, it is what is left.
+ */
+static silt_status use_machine(struct making *making, silt_error *err)
+{
+    const char *endpoint = option(making, SL_OPTION_AZURE_MSI_ENDPOINT);
+    struct sl_azure_grant grant = {.kind = SL_AZURE_GRANT_MACHINE};
+    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_CLIENT_ID), &grant.client_id, err));
+    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_IDENTITY_HEADER), &grant.identity_header, err));
+    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_OBJECT_ID), &grant.object_id, err));
+    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_MSI_RESOURCE_ID), &grant.resource_id, err));
+    SL_TRY(keep(making, endpoint != NULL ? endpoint : SL_AZURE_METADATA, &grant.url, err));
+    grant.implied = !is_machine(making) && endpoint == NULL && grant.object_id == NULL && grant.resource_id == NULL;
+    return use_grant(making, &grant, err);
+}
+
+/* What options say goes before what merely stands in the environment. */
+static silt_status choose_auth(struct making *making, silt_error *err)
+{
+    const char *type = option(making, SL_OPTION_AZURE_AUTH_TYPE);
+    bool decided = false;
+    SL_TRY(flag(making, SL_OPTION_AZURE_ANONYMOUS, &decided, err));
+    if (type != NULL && !auth_is(type, "SharedKey") && !auth_is(type, "SAS") && !auth_is(type, "OAuth")) {
+        return sl_option_unusable(SL_OPTION_AZURE_AUTH_TYPE, type, "SharedKey, SAS or OAuth", err);
+    }
+    SL_TRY(check_provider(option(making, SL_OPTION_AZURE_PROVIDER), err));
+    for (int round = 0; round < 2 && !decided; round++) {
+        making->given_only = round == 0;
+        SL_TRY(try_ways(making, &decided, err));
+    }
+    if (decided) {
+        return SILT_OK;
     }
     if (making->emulator && type == NULL) {
         return use_key(making, EMULATOR_KEY, err);
@@ -338,41 +398,7 @@ static silt_status choose_rest(struct making *making, struct sl_azure_grant *gra
                        sl_option_name(SL_OPTION_AZURE_AUTH_TYPE), type,
                        auth_is(type, "SAS") ? "shared access signature" : "key of the account");
     }
-    grant->implied = !given;
-    return use_grant(making, grant, err);
-}
-
-/* In the order of delta-rs: a token, the key, a client of OAuth, a signature, the CLI, at last a managed identity. */
-static silt_status choose_auth(struct making *making, silt_error *err)
-{
-    const char *type = option(making, SL_OPTION_AZURE_AUTH_TYPE);
-    const char *key = option(making, SL_OPTION_AZURE_ACCOUNT_KEY);
-    const char *bound = container_sas(making);
-    const char *sas = bound != NULL ? bound : option(making, SL_OPTION_AZURE_SAS);
-    struct sl_azure_grant grant = {.kind = SL_AZURE_GRANT_FIXED};
-    bool anonymous = false;
-    bool given = false;
-    SL_TRY(flag(making, SL_OPTION_AZURE_ANONYMOUS, &anonymous, err));
-    if (anonymous) {
-        return SILT_OK;
-    }
-    if (type != NULL && !auth_is(type, "SharedKey") && !auth_is(type, "SAS") && !auth_is(type, "OAuth")) {
-        return sl_option_unusable(SL_OPTION_AZURE_AUTH_TYPE, type, "SharedKey, SAS or OAuth", err);
-    }
-    if (sas_goes_first(making, bound != NULL) && auth_is(type, "SAS")) {
-        return use_sas(making, sas, err);
-    }
-    SL_TRY(keep(making, option(making, SL_OPTION_AZURE_TOKEN), &grant.token, err));
-    if (grant.token != NULL && auth_is(type, "OAuth")) {
-        return use_grant(making, &grant, err);
-    }
-    if (key != NULL && auth_is(type, "SharedKey")) {
-        return use_key(making, key, err);
-    }
-    SL_TRY(choose_grant(making, &grant, &given, err));
-    const bool client = grant.kind == SL_AZURE_GRANT_SECRET || grant.kind == SL_AZURE_GRANT_FEDERATED;
-    return client && auth_is(type, "OAuth") ? use_grant(making, &grant, err)
-                                            : choose_rest(making, &grant, given, sas, err);
+    return use_machine(making, err);
 }
 
 static silt_status fill(struct making *making, silt_error *err)
@@ -388,6 +414,10 @@ static silt_status fill(struct making *making, silt_error *err)
     if (access->container == NULL ||
         (making->place->head.ptr != NULL && (access->head.ptr == NULL || access->suffix.ptr == NULL))) {
         return sl_fail_nomem(err);
+    }
+    const char *only = sl_option_get(options, SL_OPTION_AZURE_CONTAINER, NULL);
+    if (only != NULL && strcmp(only, access->container) != 0) {
+        return sl_option_unusable(SL_OPTION_AZURE_CONTAINER, only, "the container of the URI", err);
     }
     SL_TRY(choose_account(making, err));
     SL_TRY(choose_endpoints(making, err));

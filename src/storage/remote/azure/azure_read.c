@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "storage/remote/http_fields.h"
+#include "storage/remote/ranges.h"
 
 #define RANGE_SIZE 64
 #define TAG_SIZE 128
@@ -168,6 +169,7 @@ static silt_status take_content(struct sl_azure *azure, struct sl_azure_request 
     if (sl_azure_is_folder(answer)) {
         return sl_fail(err, SILT_ENOTFOUND, NULL, "it is a folder");
     }
+    sl_range_take_tag(answer, reading->wanted);
     return answer->code == 206 ? take_part(azure, reading, answer, err) : take_whole(azure, reading, answer, err);
 }
 

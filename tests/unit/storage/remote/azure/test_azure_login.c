@@ -226,6 +226,26 @@ static void names_of_spark_are_known(void **state)
     rig_close(&rig);
 }
 
+static void what_is_not_known_is_refused(void **state)
+{
+    static const silt_store_option refused[] = {
+        {"fs.azure.account.oauth.provider.type", "org.apache.hadoop.fs.azurebfs.oauth2.UserPasswordTokenProvider"},
+        {"fs.azure.account.auth.type", "Custom"},
+        {"fs.azure.account.auth.type", "SharedKey"}, /* and no key */
+        {"azure_container_name", "other"},
+        {"azure_use_azure_cli", "perhaps"}};
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        struct azure_rig rig;
+        silt_error err = SILT_ERROR_INIT;
+        rig_init(&rig, *state);
+        rig_option(&rig, refused[i].name, refused[i].value);
+        rig_open(&rig);
+        assert_int_equal(put(&rig, "az://flat/a", &err), SILT_EINVALID);
+        expect_words(&err, refused[i].name);
+        rig_close(&rig);
+    }
+}
+
 static void managed_identities_give_tokens(void **state)
 {
     struct azure_rig rig;
@@ -244,6 +264,29 @@ static void managed_identities_give_tokens(void **state)
     expect_put(&rig, "az://flat/a");
     assert_int_equal(azure_count(rig.stub, "GET /msi/token?api-version=2019-08-01"), 1);
     rig_close(&rig);
+}
+
+static void options_go_before_the_environment(void **state)
+{
+    struct azure_rig rig;
+    assert_int_equal(setenv("AZURE_STORAGE_ACCOUNT_KEY", "aHVzaGh1c2g=", 1), 0);
+    open_with_client(&rig, state);
+    expect_put(&rig, "az://flat/a");
+    assert_int_equal(azure_count(rig.stub, " token"), 1);
+    rig_close(&rig);
+    rig_init(&rig, *state);
+    rig_option(&rig, "azure_storage_sas_token", "sig=" AZURE_SIGNATURE);
+    rig_open(&rig);
+    expect_put(&rig, "az://flat/a");
+    assert_int_equal(azure_count(rig.stub, " sas"), 1);
+    rig_close(&rig);
+    assert_int_equal(setenv("AZURE_STORAGE_ACCOUNT_KEY", AZURE_KEY, 1), 0);
+    rig_init(&rig, *state);
+    rig_open(&rig);
+    expect_put(&rig, "az://flat/a");
+    assert_int_equal(azure_count(rig.stub, " key"), 1);
+    rig_close(&rig);
+    assert_int_equal(unsetenv("AZURE_STORAGE_ACCOUNT_KEY"), 0);
 }
 
 /* ---- files and programs ---- */
@@ -372,7 +415,9 @@ int main(void)
         cmocka_unit_test_setup(a_refused_token_is_fetched_anew_once, azure_set_up),
         cmocka_unit_test_setup(a_login_that_fails_is_told_without_secrets, azure_set_up),
         cmocka_unit_test_setup(names_of_spark_are_known, azure_set_up),
+        cmocka_unit_test_setup(what_is_not_known_is_refused, azure_set_up),
         cmocka_unit_test_setup(managed_identities_give_tokens, azure_set_up),
+        cmocka_unit_test_setup(options_go_before_the_environment, azure_set_up),
         cmocka_unit_test_setup(a_federated_token_is_read_from_its_file, azure_set_up),
         cmocka_unit_test_setup(the_cli_is_asked_for_a_token, azure_set_up),
         cmocka_unit_test_setup(strange_hosts_get_nothing, azure_set_up),

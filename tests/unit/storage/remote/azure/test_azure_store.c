@@ -243,6 +243,7 @@ static void the_last_bytes_are_of_one_version(void **state)
     assert_int_equal(request.status, SILT_OK);
     assert_int_equal(request.data_len, 2);
     assert_memory_equal(request.data, "67", 2);
+    assert_int_equal(request.tag[0], '"');
     assert_int_equal(request.file_size, 10);
     silt_read_request_release(rig.store, &request);
     rig_close(&rig);
