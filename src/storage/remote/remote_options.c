@@ -275,7 +275,7 @@ const char *sl_option_name(enum sl_option option)
 
 silt_status sl_option_unusable(enum sl_option option, const char *value, const char *expected, silt_error *err)
 {
-    if (rows[option].secret) {
+    if (rows[option].secret || strchr(value, '@') != NULL) { /* a URL may have a password */
         return sl_fail(err, SILT_EINVALID, NULL, "option %s cannot be used, expected %s", rows[option].name, expected);
     }
     return sl_fail(err, SILT_EINVALID, NULL, "option %s is '%.100s', expected %s", rows[option].name, value, expected);

@@ -122,8 +122,9 @@ static silt_status set_endpoint(const struct setup *setup, silt_error *err)
     if (value != NULL && value[0] != '\0') {
         SL_TRY(split_endpoint(setup, value, err));
         bucket->aws = is_aws_host(sl_str_from(bucket->host), &region);
-        if (bucket->aws && bucket->base[0] == '\0' &&
-            (region.ptr != NULL || sl_str_eq_c(sl_str_from(bucket->host), "s3.amazonaws.com"))) {
+        const struct sl_str host = sl_str_from(bucket->host);
+        if (bucket->aws && bucket->base[0] == '\0' && sl_str_starts_with(host, SL_STR("s3.")) &&
+            (region.ptr != NULL || sl_str_eq_c(host, "s3.amazonaws.com"))) {
             bucket->host = NULL; /* follows from the region */
         }
         if (region.ptr != NULL) {

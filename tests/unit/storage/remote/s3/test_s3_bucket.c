@@ -104,6 +104,8 @@ static void an_endpoint_is_taken_apart(void **state)
         {"minio.example:9000", "minio.example:9000", "", true, false, true, NULL},
         {"https://s3.eu-west-1.amazonaws.com", NULL, "", true, true, false, "eu-west-1"},
         {"https://s3.amazonaws.com", NULL, "", true, true, false, NULL},
+        {"https://s3-fips.us-gov-west-1.amazonaws.com", "s3-fips.us-gov-west-1.amazonaws.com", "", true, true, false,
+         "us-gov-west-1"},
         {"https://vpce-1.s3.eu-west-1.vpce.amazonaws.com", "vpce-1.s3.eu-west-1.vpce.amazonaws.com", "", true, true,
          false, NULL},
         {"https://amazonaws.com.example", "amazonaws.com.example", "", true, false, true, NULL},
@@ -139,7 +141,7 @@ static void unusable_values_are_refused(void **state)
     (void)state;
     static const silt_store_option options[] = {{"aws_endpoint", "ftp://x"},
                                                 {"aws_endpoint", "http://"},
-                                                {"aws_endpoint", "http://u:p@x"},
+                                                {"aws_endpoint", "http://u:S3cret@x"},
                                                 {"aws_endpoint", "http://x/a b"},
                                                 {"aws_endpoint", "http://x?y"},
                                                 {"aws_region", "a b"},
