@@ -34,6 +34,7 @@ Settings of a step:
   interim            "100 Continue" first
   delay=MS           before the answer; pause=MS between pieces of the body of piece=N bytes
   cut=N              the body ends after N bytes, and the connection with it
+  headcut=N          the head of the answer ends after N bytes, and the connection with it
   stall=N            nothing comes after N bytes of the body
   end=close, reset   what becomes of the connection after the answer, without a word in its headers; default: it is kept;
   end=notice         TLS's notice of the end, and the connection stays open for a second
@@ -304,6 +305,9 @@ class Connection:
         head = "\r\n".join(lines) + "\r\n\r\n"
         if step.has("interim"):
             head = "HTTP/1.1 100 Continue\r\nX-Interim: yes\r\n\r\n" + head
+        if step.has("headcut"):
+            self.sock.sendall(head[: step.number("headcut")].encode("latin-1"))
+            self.end("close")
         if request.method == "HEAD" or answer.code == 204:
             self.sock.sendall(head.encode("latin-1"))
         else:

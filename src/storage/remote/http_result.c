@@ -97,6 +97,9 @@ static silt_status check_whole(struct sl_http_flight *flight, int code, silt_err
     if (code < 200) {
         return sl_fail(err, SILT_EIO, NULL, "%.*s gave no answer", SL_FMT(host));
     }
+    if (flight->in_block) { /* libcurl takes the end of the connection for that of the head: fields may be missing */
+        return sl_fail(err, SILT_EIO, NULL, "%.*s cut the head of its answer short", SL_FMT(host));
+    }
     if (code / 100 == 2 && flight->body_sent < request->body_len && sl_http_has_body(request->method)) {
         return sl_fail(err, SILT_EIO, NULL, "%.*s answered %d before it had the whole request", SL_FMT(host), code);
     }

@@ -188,6 +188,27 @@ static void cut_answers_are_failures(void **state)
     get_and_fail(rig, "/do/body=hello,cut=0/7", SILT_EIO, "short");
 }
 
+/* What libcurl takes for the end of the head is the end of the connection: fields may be missing. */
+static void answers_whose_head_is_cut_are_failures(void **state)
+{
+    struct rig *rig = *state;
+    static const char *const methods[] = {"GET", "HEAD", "PUT", "DELETE"};
+    static const int codes[] = {200, 204, 304, 404, 412};
+    for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]); m++) {
+        for (size_t c = 0; c < sizeof(codes) / sizeof(codes[0]); c++) {
+            for (int cut = 17; cut < 60; cut += 7) {
+                char target[128];
+                (void)snprintf(target, sizeof(target), "/do/code=%d,header=X-Padding:0123456789012345,headcut=%d/h%s",
+                               codes[c], cut, methods[m]);
+                struct sl_http_request request = request_of(rig, methods[m], target);
+                expect_failure(rig, &request, SILT_EIO, "127.0.0.1");
+                assert_false(request.unsent);
+                sl_http_request_release(&request);
+            }
+        }
+    }
+}
+
 static void answers_whose_length_nobody_knows_are_failures(void **state)
 {
     struct rig *rig = *state;
@@ -559,6 +580,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(shows_headers_of_the_last_block, set_up, tear_down),
         cmocka_unit_test_setup_teardown(body_goes_out_and_is_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cut_answers_are_failures, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(answers_whose_head_is_cut_are_failures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(answers_whose_length_nobody_knows_are_failures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_behind_an_answer_belong_to_no_answer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(too_long_answers_and_headers_hit_a_limit, set_up, tear_down),
