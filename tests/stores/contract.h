@@ -43,6 +43,7 @@ struct contract_settings {
     struct contract_options options;
     struct contract_options wrong;       /* replace options by ones that the server must refuse; none: no such thing */
     struct contract_options unreachable; /* likewise, where nobody listens */
+    bool keep;                           /* what cases made stays */
     unsigned race_names;
     unsigned list_names;
 };

@@ -13,6 +13,7 @@
  *   --race-names N           names of the race (200); in rounds of 200, until one is broken
  *   --list-names N           names of the long listing (2500)
  *   --plant NAME             with this fault
+ *   --keep                   leave what the cases made: on a way that cuts long answers it cannot be listed
  *
  * Prints TAP, then "N passed, N failed, N skipped". Exit status: 0, 1 when something is broken, 2 for a wrong command line.
  */
@@ -180,7 +181,10 @@ static void run_case(struct contract *c, const struct contract_case *one)
     if (expect(c, begin_case(c, one->name), "no folder could be named")) {
         silt_error err = SILT_ERROR_INIT;
         one->run(c);
-        (void)expect_status(c, silt_storage_remove_tree(c->plain, NULL, c->dir, &err), SILT_OK, &err, "cleaning up");
+        if (!c->settings->keep) {
+            (void)expect_status(c, silt_storage_remove_tree(c->plain, NULL, c->dir, &err), SILT_OK, &err,
+                                "cleaning up");
+        }
     }
 }
 
@@ -277,6 +281,7 @@ enum flag {
     FLAG_LIST_NAMES,
     FLAG_PLANT,
     FLAG_PLANTED,
+    FLAG_KEEP,
     FLAG_ROLE,
     FLAG_MEMBER,
     FLAG_MEMORY
@@ -292,6 +297,7 @@ static const struct option flags[] = {{"store-option", required_argument, NULL, 
                                       {"list-names", required_argument, NULL, FLAG_LIST_NAMES},
                                       {"plant", required_argument, NULL, FLAG_PLANT},
                                       {"planted", no_argument, NULL, FLAG_PLANTED},
+                                      {"keep", no_argument, NULL, FLAG_KEEP},
                                       {"role", required_argument, NULL, FLAG_ROLE},
                                       {"member", required_argument, NULL, FLAG_MEMBER},
                                       {"memory", required_argument, NULL, FLAG_MEMORY},
@@ -342,6 +348,7 @@ static bool take_flag(struct command *command, int flag, const char *value)
     case FLAG_LIST_NAMES: return parse_number(value, &settings->list_names) && settings->list_names > 0;
     case FLAG_PLANT: settings->plant = value; return true;
     case FLAG_PLANTED: command->planted = true; return true;
+    case FLAG_KEEP: settings->keep = true; return true;
     case FLAG_ROLE: command->role = value; return true;
     case FLAG_MEMBER: return parse_number(value, &command->member);
     case FLAG_MEMORY: return parse_number(value, &command->memory);

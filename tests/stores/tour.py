@@ -37,7 +37,8 @@ class Program:
     def run(self, *args):
         done = subprocess.run(self.arguments(*args), capture_output=True, text=True, timeout=PATIENCE, check=False)
         if done.returncode != 0:
-            raise Wrong(f"silt {args[0]} ended with {done.returncode}: {done.stderr.strip():.400}")
+            said = (done.stderr + done.stdout).strip().replace("\n", " | ")
+            raise Wrong(f"silt {args[0]} ended with {done.returncode}: {said:.900}")
         return done.stdout
 
     def rows(self, *args):
