@@ -91,7 +91,7 @@ struct blocks {
 /* All names of a file's blocks have one length. */
 static void put_block_name(const struct blocks *blocks, size_t index, struct sl_buf *out)
 {
-    char plain[32];
+    char plain[40]; /* as long as the compiler thinks that a number may be */
     (void)snprintf(plain, sizeof(plain), "%s-%06zu", blocks->prefix, index);
     sl_base64_put(out, sl_str_from(plain));
 }
