@@ -205,6 +205,25 @@ static silt_status parse_clause(struct sl_cursor *cursor, struct sl_create_table
     return SILT_OK;
 }
 
+/* Of two comments or lists of properties one would be lost. */
+static silt_status note_clause(struct sl_cursor *cursor, unsigned *seen)
+{
+    static const char *const clauses[] = {"USING", "PARTITIONED", "TBLPROPERTIES", "COMMENT", "LOCATION"};
+    for (unsigned i = 0; i < sizeof(clauses) / sizeof(clauses[0]); i++) {
+        if (!sl_cursor_at(cursor, clauses[i])) {
+            continue;
+        }
+        if ((*seen & (1U << i)) != 0) {
+            const silt_status status = sl_fail(cursor->err, SILT_ESYNTAX, "DUPLICATE_CLAUSES",
+                                               "the clause %s is given twice", clauses[i]);
+            sl_error_position(cursor->err, cursor->token.begin);
+            return status;
+        }
+        *seen |= 1U << i;
+    }
+    return SILT_OK;
+}
+
 static silt_status parse_as_query(struct sl_cursor *cursor, struct sl_create_table *create)
 {
     if (!sl_cursor_accept(cursor, "AS")) {
@@ -223,6 +242,7 @@ static silt_status parse_create_body(struct sl_cursor *cursor, struct sl_create_
                                      struct sl_vec *columns)
 {
     bool found = true;
+    unsigned seen = 0;
 
     SL_TRY(sl_cursor_table(cursor, &create->table));
     if (sl_cursor_at(cursor, "(")) {
@@ -233,6 +253,7 @@ static silt_status parse_create_body(struct sl_cursor *cursor, struct sl_create_
         return refuse_option(cursor, "CREATE TABLE … CLONE or LIKE");
     }
     while (found) {
+        SL_TRY(note_clause(cursor, &seen));
         SL_TRY(parse_clause(cursor, create, fields, columns, &found));
     }
     return parse_as_query(cursor, create);

@@ -203,6 +203,9 @@ static void faults_are_placed(void **state)
     expect_fault("create table t (a in)", SILT_EUNSUPPORTED, 18);
     expect_fault("create table t (a int) junk", SILT_ESYNTAX, 23);
     expect_fault("create table t (a int) tblproperties (x = 1, y = 2, 'x' = 1)", SILT_ESYNTAX, 52);
+    expect_fault("create table t (a int) tblproperties (x = 1) comment 'c' tblproperties (y = 1)", SILT_ESYNTAX, 57);
+    expect_fault("create table t (a int) comment 'c' comment 'd'", SILT_ESYNTAX, 35);
+    expect_fault("create table t (a int) using delta using delta", SILT_ESYNTAX, 35);
     expect_fault("create table t (a int) tblproperties (delta.appendOnly = true, 'DELTA.appendonly' = true)",
                  SILT_ESYNTAX, 63);
     expect_fault("create table t (a int default 1)", SILT_EUNSUPPORTED, 22);
