@@ -1,5 +1,5 @@
 /*
- * Private to src/expr: the zone of literals. A time without one, a date and a TIMESTAMP_NTZ that stand for an instant are of the session's
+ * The zone of literals, for the parser and for who casts a literal that it gave. A time without one, a date and a TIMESTAMP_NTZ that stand for an instant are of the session's
  * zone, as in Spark; values are cast as if that were UTC.
  */
 #ifndef SL_EXPR_ZONE_H

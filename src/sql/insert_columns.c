@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "expr/expr.h"
+#include "expr/zone.h"
 #include "kernel/txn/txn_write.h"
 #include "schema/type.h"
 #include "schema/value.h"
@@ -52,9 +53,9 @@ static silt_status parse_literal(const struct fit *f, const struct sl_partition_
     struct sl_arena *arena = f->run->arena;
     silt_expr *expr = NULL;
     bool good = false;
-    const struct sl_expr_zone zone = {sl_run_local_time, f->run};
-    silt_status status = sl_expr_parse_in_zone(f->run->session->env, spec->value, NULL,
-                                               sl_run_is_utc(f->run) ? NULL : &zone, &expr, f->err);
+    const struct sl_expr_zone session_zone = {sl_run_local_time, f->run};
+    const struct sl_expr_zone *zone = sl_run_is_utc(f->run) ? NULL : &session_zone;
+    silt_status status = sl_expr_parse_in_zone(f->run->session->env, spec->value, NULL, zone, &expr, f->err);
     if (status == SILT_OK) {
         const silt_value *value = &expr->root->value;
         const bool is_text = value->kind == SILT_TYPE_STRING && !value->is_null;
@@ -71,7 +72,9 @@ static silt_status parse_literal(const struct fit *f, const struct sl_partition_
             }
         } else if (good) {
             silt_value typed;
-            good = sl_value_cast(arena, value, field->type, &typed) && sl_value_copy(arena, &typed, out);
+            good = sl_value_cast(arena, value, field->type, &typed);
+            status = good ? sl_zone_apply(zone, value, &typed, f->err) : SILT_OK;
+            good = good && sl_value_copy(arena, &typed, out);
         }
         if (status == SILT_OK && !good) {
             status = sl_fail(f->err, SILT_ESCHEMA, "DELTA_PARTITION_COLUMN_CAST_FAILED",

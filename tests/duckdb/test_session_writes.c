@@ -291,6 +291,11 @@ static void conditions_are_of_the_sessions_zone(void **state)
     session_expect_done(s, "INSERT INTO t PARTITION (p = TIMESTAMP '2020-01-01 00:00:00') SELECT 20, NULL");
     session_expect_done(s, "INSERT OVERWRITE t PARTITION (p = '2020-01-01 00:00:00') SELECT 21, NULL");
     session_expect_rows(s, "SELECT a FROM t WHERE p = TIMESTAMPTZ '2019-12-31 15:00:00Z'", "21\n");
+    session_expect_done(s, "INSERT OVERWRITE t PARTITION (p = DATE '2020-01-01') SELECT 22, NULL");
+    session_expect_rows(s, "SELECT a FROM t WHERE p = TIMESTAMPTZ '2019-12-31 15:00:00Z'", "22\n");
+    session_expect_done(s, "CREATE TABLE d (a INT, d DATE) USING delta PARTITIONED BY (d)");
+    expect_refused(s, "INSERT INTO d PARTITION (d = TIMESTAMP '2020-01-01 00:00:00') SELECT 1", SILT_ESCHEMA,
+                   "DELTA_PARTITION_COLUMN_CAST_FAILED");
     session_expect_done(s,
                         "CREATE TABLE n (a INT, ntz TIMESTAMP_NTZ) USING delta; INSERT INTO n VALUES (1, TIMESTAMP_NTZ "
                         "'2020-01-01 00:00:00')");
