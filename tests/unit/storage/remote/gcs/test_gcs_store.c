@@ -197,6 +197,7 @@ static void a_listing_that_lies_is_refused(void **state)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         stub_store_script(f, "GET", LIST, WORDS(stub_store_step(f, 200, bad[i], "")));
         assert_int_equal(list(f, "b", out), SILT_EIO);
+        assert_non_null(strstr(f->err.message, "the service listed")); /* not found out by who called the store only */
     }
     const char *page = "{\"items\":[],\"nextPageToken\":\"same\"}";
     stub_store_script(f, "GET", LIST, WORDS(stub_store_step(f, 200, page, ""), stub_store_step(f, 200, page, "")));
