@@ -358,6 +358,7 @@ class FakeAzure(Server):
     wrong = {"azure_storage_account_key": base64.b64encode(b"another key").decode()}
     missing_uri = "az://silt-missing/folder"
     endpoint_option = "azure_storage_endpoint"
+    refused = "backslash"
 
     def command(self):
         return [sys.executable, os.path.join(HERE, "fake_azure.py"), "--port", str(self.port)]

@@ -64,6 +64,24 @@ silt_status sl_azure_place_parse(struct sl_str uri, struct sl_azure_place *out, 
     return sign != SIZE_MAX ? cut_host(sl_str_sub(authority, sign + 1, authority.len), out, err) : SILT_OK;
 }
 
+/* The service takes '\\' for '/' and folds "." and "..": a file of such a name would be another one. */
+static silt_status check_names(struct sl_str path, silt_error *err)
+{
+    struct sl_str rest = path;
+    if (sl_str_find(path, SL_STR("\\")) != SIZE_MAX) {
+        return sl_fail(err, SILT_EINVALID, NULL, "Azure has no names with a backslash");
+    }
+    while (rest.len > 0) {
+        const size_t slash = sl_str_find(rest, SL_STR("/"));
+        const struct sl_str name = sl_str_sub(rest, 0, slash != SIZE_MAX ? slash : rest.len);
+        if (sl_str_eq_c(name, ".") || sl_str_eq_c(name, "..")) {
+            return sl_fail(err, SILT_EINVALID, NULL, "Azure has no names \".\" and \"..\"");
+        }
+        rest = sl_str_sub(rest, slash != SIZE_MAX ? slash + 1 : rest.len, rest.len);
+    }
+    return SILT_OK;
+}
+
 silt_status sl_azure_place_of_file(const char *uri, struct sl_azure_place *out, silt_error *err)
 {
     SL_TRY(sl_azure_place_parse(sl_str_from(uri), out, err));
@@ -73,7 +91,7 @@ silt_status sl_azure_place_of_file(const char *uri, struct sl_azure_place *out, 
     if (out->path.ptr[0] == '/' || sl_str_find(out->path, SL_STR("//")) != SIZE_MAX) {
         return sl_fail(err, SILT_EINVALID, NULL, "a folder in the path has no name");
     }
-    return SILT_OK;
+    return check_names(out->path, err);
 }
 
 silt_status sl_azure_place_of_folder(const char *uri, struct sl_azure_place *out, silt_error *err)
@@ -82,7 +100,7 @@ silt_status sl_azure_place_of_folder(const char *uri, struct sl_azure_place *out
     while (out->path.len > 0 && out->path.ptr[out->path.len - 1] == '/') {
         out->path.len--;
     }
-    return SILT_OK;
+    return check_names(out->path, err);
 }
 
 bool sl_azure_suffix_known(struct sl_str suffix, const char *extra)

@@ -67,6 +67,11 @@ static void a_file_is_not_a_folder(void **state)
     assert_int_equal(sl_azure_place_of_file("az://c", &place, NULL), SILT_EINVALID);
     assert_int_equal(sl_azure_place_of_file("az://c/a//b", &place, NULL), SILT_EINVALID);
     assert_int_equal(sl_azure_place_of_file("az://c//b", &place, NULL), SILT_EINVALID);
+    assert_int_equal(sl_azure_place_of_file("az://c/a\\b", &place, NULL), SILT_EINVALID);
+    assert_int_equal(sl_azure_place_of_file("az://c/a/../b", &place, NULL), SILT_EINVALID);
+    assert_int_equal(sl_azure_place_of_file("az://c/.", &place, NULL), SILT_EINVALID);
+    assert_int_equal(sl_azure_place_of_file("az://c/.../a..b", &place, NULL), SILT_OK);
+    assert_int_equal(sl_azure_place_of_folder("az://c/a/..", &place, NULL), SILT_EINVALID);
     assert_int_equal(sl_azure_place_of_folder("az://c/a/b//", &place, NULL), SILT_OK);
     assert_true(sl_str_eq_c(place.path, "a/b"));
 }
