@@ -1,10 +1,13 @@
 /* The Google Cloud Storage store before a server that loses answers, lies and wants other tokens. What a well-behaved one does is for tests/stores. */
 #include <fcntl.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "json/writer.h"
 #include "silt/version.h"
 #include "storage/remote/crc32c.h"
 #include "storage/remote/gcs/gcs.h"
@@ -328,6 +331,56 @@ static void a_token_is_fetched_once_and_renewed_when_refused(void **state)
     assert_int_equal(stub_store_count(f, "POST", "/token"), 3);
 }
 
+/* A key file of a service account with a new key, whose tokens come from the stub. */
+static void put_key_file(const struct stub_store *f, const char *path)
+{
+    static char pem[4096];
+    struct sl_buf out;
+    struct sl_json_writer w;
+    EVP_PKEY *key = EVP_RSA_gen(2048);
+    BIO *bio = BIO_new(BIO_s_mem());
+    assert_non_null(key);
+    assert_int_equal(PEM_write_bio_PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL), 1);
+    const int n = BIO_read(bio, pem, sizeof(pem) - 1);
+    assert_true(n > 0);
+    pem[n] = '\0';
+    sl_buf_init(&out, f->context.env);
+    sl_json_writer_init(&w, &out);
+    sl_json_begin_object(&w);
+    sl_json_key_c(&w, "type");
+    sl_json_put_c(&w, "service_account");
+    sl_json_key_c(&w, "client_email");
+    sl_json_put_c(&w, "a@b");
+    sl_json_key_c(&w, "private_key");
+    sl_json_put_c(&w, pem);
+    sl_json_key_c(&w, "token_uri");
+    sl_json_put_c(&w, stub_server_url(&f->stub, "/token"));
+    sl_json_end_object(&w);
+    const int fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    assert_true(fd >= 0 && write(fd, out.data, out.len) == (ssize_t)out.len && close(fd) == 0);
+    sl_buf_release(&out);
+    BIO_free(bio);
+    EVP_PKEY_free(key);
+}
+
+static void a_service_account_gives_its_claims_for_a_token(void **state)
+{
+    struct stub_store *f = *state;
+    char dir[256];
+    char path[300];
+    assert_true(temp_dir_make(dir, sizeof(dir)));
+    (void)snprintf(path, sizeof(path), "%s/key.json", dir);
+    put_key_file(f, path);
+    stub_store_open(f, sl_gcs_open, WORDS("google_base_url", "STUB", "google_service_account", path));
+    stub_store_script(f, "POST", "/token",
+                      WORDS(stub_store_step(f, 200, "{\"access_token\":\"sa\",\"expires_in\":3600}", "")));
+    stub_store_script(f, "POST", UPLOAD, WORDS(stub_store_step(f, 200, stored, "")));
+    check_put(f, SILT_PUT_DONE);
+    assert_non_null(strstr(stub_store_log(f), "\"application/x-www-form-urlencoded\""));
+    assert_non_null(strstr(stub_store_log(f), "\"Bearer sa\""));
+    assert_true(temp_dir_remove(dir));
+}
+
 static void a_token_that_runs_out_soon_is_renewed_before(void **state)
 {
     struct stub_store *f = *state;
@@ -407,6 +460,7 @@ int main(void)
         TEST(an_upload_that_fails_is_called_off_and_keeps_the_file),
         TEST(an_upload_whose_last_answer_was_lost_is_compared),
         TEST(a_token_is_fetched_once_and_renewed_when_refused),
+        TEST(a_service_account_gives_its_claims_for_a_token),
         TEST(a_token_that_runs_out_soon_is_renewed_before),
         TEST(an_endpoint_that_fails_is_a_failure_without_secrets),
         TEST(the_metadata_server_is_asked_as_it_wants),
