@@ -207,7 +207,8 @@ silt_status sl_call_check(const silt_env *env, const silt_call *call, silt_error
     if (call == NULL) {
         return SILT_OK;
     }
-    if (call->cancel != NULL && *call->cancel != 0) {
+    /* Atomic, since another thread may set it at this moment; no order with anything else is meant. */
+    if (call->cancel != NULL && __atomic_load_n(call->cancel, __ATOMIC_RELAXED) != 0) {
         return sl_fail(err, SILT_ECANCELLED, NULL, "cancelled by the caller");
     }
     if (call->deadline_us != 0 && sl_monotonic_us(env) >= call->deadline_us) {

@@ -243,7 +243,7 @@ void sl_fetch_close(struct sl_fetch *fetch)
         return;
     }
     const silt_env *env = fetch->env;
-    fetch->stop = 1;
+    __atomic_store_n(&fetch->stop, 1, __ATOMIC_RELAXED);
     for (size_t i = 0; i < fetch->n_threads; i++) {
         (void)pthread_join(fetch->threads[i], NULL);
     }
@@ -382,7 +382,8 @@ static void *pump(void *arg)
     struct sl_fetch *fetch = arg;
     struct sl_fetch_part parts[BATCH_SLICES];
     const silt_call call = stop_call(fetch);
-    for (size_t n = choose(fetch, parts); n > 0 && fetch->stop == 0; n = choose(fetch, parts)) {
+    for (size_t n = choose(fetch, parts); n > 0 && __atomic_load_n(&fetch->stop, __ATOMIC_RELAXED) == 0;
+         n = choose(fetch, parts)) {
         silt_error err = SILT_ERROR_INIT;
         struct batch batch = {.fetch = fetch, .on_part = take_part, .parts = parts, .err = &err};
         const silt_status status = run_batch(&batch, &call, n);
