@@ -22,7 +22,7 @@ static silt_status read_object(const char *text, struct sl_gcs_object *out)
 static void an_object_has_a_size_and_a_time(void **state)
 {
     (void)state;
-    struct sl_gcs_object object;
+    struct sl_gcs_object object = {0};
     assert_int_equal(
         read_object("{\"size\":\"12\",\"updated\":\"2026-01-02T03:04:05.678Z\",\"generation\":\"17\"}", &object),
         SILT_OK);
@@ -50,7 +50,7 @@ static void an_object_that_is_none_is_refused(void **state)
         "{\"size\":1,\"updated\":\"2026-01-02T03:04:05.Z\"}",
         "{\"size\":1,\"updated\":\"....................................................................\"}"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        struct sl_gcs_object object;
+        struct sl_gcs_object object = {0};
         assert_int_equal(read_object(bad[i], &object), SILT_EIO);
     }
 }
@@ -60,7 +60,7 @@ static int count_page(const char *text, size_t *n_prefixes, bool *more)
 {
     struct sl_json_doc *doc = NULL;
     struct sl_gcs_page page;
-    struct sl_gcs_object object;
+    struct sl_gcs_object object = {0};
     silt_status status = sl_gcs_parse(silt_env_default(), sl_str_from(text), &doc, NULL);
     if (status == SILT_OK) {
         status = sl_gcs_read_page(sl_json_root(doc), &page, NULL);

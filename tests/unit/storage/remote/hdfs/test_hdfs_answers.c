@@ -27,7 +27,7 @@ static silt_status read_file(const char *text, struct sl_hdfs_file *out)
 static void a_status_tells_type_size_and_time(void **state)
 {
     (void)state;
-    struct sl_hdfs_file file;
+    struct sl_hdfs_file file = {0};
     assert_int_equal(read_file("{\"FileStatus\":" FILE_OF("", "\"length\":5,\"type\":\"FILE\"") "}", &file), SILT_OK);
     assert_int_equal(file.size_bytes, 5);
     assert_int_equal(file.modified_ms, 17);
@@ -53,7 +53,7 @@ static int count_page(const char *text, int64_t *remaining)
 {
     struct sl_json_doc *doc = NULL;
     struct sl_hdfs_page page;
-    struct sl_hdfs_file file;
+    struct sl_hdfs_file file = {0};
     silt_status status = sl_hdfs_parse(silt_env_default(), sl_str_from(text), &doc, NULL);
     if (status == SILT_OK) {
         status = sl_hdfs_read_page(sl_json_root(doc), &page, NULL);
