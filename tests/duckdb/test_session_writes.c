@@ -312,8 +312,7 @@ static void partitions_of_a_wall_clock_are_replaced_in_the_sessions_zone(void **
 {
     static const char *const statements[] = {"INSERT OVERWRITE h VALUES (2, TIMESTAMPTZ '2020-01-01 00:00:00')",
                                              "INSERT OVERWRITE h PARTITION (p = '2020-01-01 00:00:00') SELECT 2",
-                                             "INSERT INTO h REPLACE WHERE p = '2020-01-01' VALUES (2, TIMESTAMPTZ "
-                                             "'2020-01-01 00:00:00')"};
+                                             "INSERT INTO h REPLACE WHERE p = '2020-01-01' VALUES (2, '2020-01-01')"};
     struct session_fixture *s = *state;
     session_expect_done(s, "SET TIME ZONE 'Asia/Tokyo'; SET spark.sql.sources.partitionOverwriteMode = dynamic");
     for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
