@@ -3,11 +3,14 @@
  * Parquet file or an expression is first needed. What only reads the log never loads it.
  *
  * The handlers given to the engine are proxies: their slots load the data plane and pass the call on. Everything that is
- * made on the way hangs on the engine as its attachment and goes with it. Any thread.
+ * made on the way hangs on the engine as its attachment and goes with it. Files of a few rows need no data plane
+ * (small_write.h, small_read.h). Any thread.
  */
 #include "engine/dataplane.h"
 #include "engine/loader.h"
 #include "engine/remote_stores.h"
+#include "engine/small_read.h"
+#include "engine/small_write.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -98,17 +101,28 @@ static void close_nothing(void *impl)
 static silt_status lazy_read(void *impl, const silt_call *call, const silt_parquet_read *request,
                              struct ArrowArrayStream *out, silt_error *err)
 {
+    struct default_engine *self = impl;
     struct sl_dataplane_ref plane;
-    SL_TRY(need_plane(impl, &plane, err));
+    bool done = false;
+    SL_TRY(sl_small_read(self->env, call, request, out, &done, err));
+    if (done) {
+        return SILT_OK;
+    }
+    SL_TRY(need_plane(self, &plane, err));
     return plane.vtable->parquet->read(plane.dp, call, request, out, err);
 }
 
 static silt_status lazy_write(void *impl, const silt_call *call, const silt_parquet_write *request,
                               struct ArrowArrayStream *rows, silt_error *err)
 {
+    struct default_engine *self = impl;
     struct sl_dataplane_ref plane;
-    const silt_status status = need_plane(impl, &plane, err);
-    if (status != SILT_OK) {
+    bool done = false;
+    silt_status status = sl_small_write(self->env, call, request, rows, &done, err);
+    if (status == SILT_OK && !done) {
+        status = need_plane(self, &plane, err);
+    }
+    if (status != SILT_OK || done) {
         sl_arrow_stream_release(rows);
         return status;
     }
@@ -118,9 +132,14 @@ static silt_status lazy_write(void *impl, const silt_call *call, const silt_parq
 static silt_status lazy_write_file(void *impl, const silt_call *call, silt_parquet_write_file *request,
                                    struct ArrowArrayStream *rows, silt_error *err)
 {
+    struct default_engine *self = impl;
     struct sl_dataplane_ref plane;
-    const silt_status status = need_plane(impl, &plane, err);
-    if (status != SILT_OK) {
+    bool done = false;
+    silt_status status = sl_small_write_file(self->env, call, request, rows, &done, err);
+    if (status == SILT_OK && !done) {
+        status = need_plane(self, &plane, err);
+    }
+    if (status != SILT_OK || done) {
         sl_arrow_stream_release(rows);
         return status;
     }

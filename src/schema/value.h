@@ -85,5 +85,8 @@ struct ArrowArray;
 struct ArrowSchema;
 bool sl_value_from_arrow(const struct ArrowSchema *schema, const struct ArrowArray *array, int64_t row,
                          silt_value *out);
+/* Appends a value of a flat type, or null; the builder's format is that of the type. */
+struct sl_arrow_builder;
+silt_status sl_value_append(struct sl_arrow_builder *builder, const silt_value *value, silt_error *err);
 
 #endif

@@ -339,3 +339,31 @@ bool sl_value_from_arrow(const struct ArrowSchema *schema, const struct ArrowArr
     }
     return false;
 }
+
+silt_status sl_value_append(struct sl_arrow_builder *builder, const silt_value *value, silt_error *err)
+{
+    if (value->is_null) {
+        return sl_arrow_append_null(builder, err);
+    }
+    switch (value->kind) {
+    case SILT_TYPE_BOOLEAN: return sl_arrow_append_i64(builder, value->as.boolean, err);
+    case SILT_TYPE_BYTE:
+    case SILT_TYPE_SHORT:
+    case SILT_TYPE_INTEGER:
+    case SILT_TYPE_LONG:
+    case SILT_TYPE_DATE:
+    case SILT_TYPE_TIMESTAMP:
+    case SILT_TYPE_TIMESTAMP_NTZ: return sl_arrow_append_i64(builder, value->as.i64, err);
+    case SILT_TYPE_FLOAT:
+    case SILT_TYPE_DOUBLE: return sl_arrow_append_f64(builder, value->as.f64, err);
+    case SILT_TYPE_DECIMAL: return sl_arrow_append_decimal(builder, value->as.decimal.hi, value->as.decimal.lo, err);
+    case SILT_TYPE_STRING:
+    case SILT_TYPE_BINARY: return sl_arrow_append_bytes(builder, sl_value_get_str(value), err);
+    case SILT_TYPE_VOID:
+    case SILT_TYPE_VARIANT:
+    case SILT_TYPE_STRUCT:
+    case SILT_TYPE_ARRAY:
+    case SILT_TYPE_MAP: break;
+    }
+    return sl_arrow_append_null(builder, err);
+}

@@ -16,34 +16,6 @@
 /* Memory of values of rows is given back when it has grown to this. */
 #define ROW_ARENA_MAX ((size_t)256 * 1024)
 
-silt_status sl_append_value(struct sl_arrow_builder *builder, const silt_value *value, silt_error *err)
-{
-    if (value->is_null) {
-        return sl_arrow_append_null(builder, err);
-    }
-    switch (value->kind) {
-    case SILT_TYPE_BOOLEAN: return sl_arrow_append_i64(builder, value->as.boolean, err);
-    case SILT_TYPE_BYTE:
-    case SILT_TYPE_SHORT:
-    case SILT_TYPE_INTEGER:
-    case SILT_TYPE_LONG:
-    case SILT_TYPE_DATE:
-    case SILT_TYPE_TIMESTAMP:
-    case SILT_TYPE_TIMESTAMP_NTZ: return sl_arrow_append_i64(builder, value->as.i64, err);
-    case SILT_TYPE_FLOAT:
-    case SILT_TYPE_DOUBLE: return sl_arrow_append_f64(builder, value->as.f64, err);
-    case SILT_TYPE_DECIMAL: return sl_arrow_append_decimal(builder, value->as.decimal.hi, value->as.decimal.lo, err);
-    case SILT_TYPE_STRING:
-    case SILT_TYPE_BINARY: return sl_arrow_append_bytes(builder, sl_value_get_str(value), err);
-    case SILT_TYPE_VOID:
-    case SILT_TYPE_VARIANT:
-    case SILT_TYPE_STRUCT:
-    case SILT_TYPE_ARRAY:
-    case SILT_TYPE_MAP: break;
-    }
-    return sl_arrow_append_null(builder, err);
-}
-
 /* ---- statistics ---- */
 
 enum section {
@@ -250,7 +222,7 @@ static silt_status put_leaf(const struct sl_typed_stats *typed, enum section sec
     }
     return section == NULL_COUNT
                ? sl_arrow_append_i64(leaf->builder, bounds->null_count, err)
-               : sl_append_value(leaf->builder, section == MIN_VALUES ? &bounds->min : &bounds->max, err);
+               : sl_value_append(leaf->builder, section == MIN_VALUES ? &bounds->min : &bounds->max, err);
 }
 
 static silt_status put_node(const struct sl_typed_stats *typed, enum section section, const struct node *node,
@@ -389,7 +361,7 @@ silt_status sl_typed_values_put(struct sl_typed_values *typed, const struct sl_k
         SL_TRY(parse_row(typed, values, err));
     }
     for (size_t i = 0; i < root->n_fields; i++) {
-        SL_TRY(sl_append_value(sl_arrow_builder_child(typed->builder, i), &typed->values[i], err));
+        SL_TRY(sl_value_append(sl_arrow_builder_child(typed->builder, i), &typed->values[i], err));
     }
     return sl_arrow_append_nested(typed->builder, err);
 }

@@ -28,7 +28,4 @@ void sl_typed_values_free(struct sl_typed_values *typed); /* NULL is legal */
 silt_status sl_typed_values_put(struct sl_typed_values *typed, const struct sl_kv_list *values, silt_error *err);
 silt_status sl_typed_values_take(struct sl_typed_values *typed, struct ArrowArray *out, silt_error *err);
 
-/* Appends a value of a flat type, or null; the builder's format is that of the type. */
-silt_status sl_append_value(struct sl_arrow_builder *builder, const silt_value *value, silt_error *err);
-
 #endif

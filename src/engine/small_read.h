@@ -1,0 +1,18 @@
+/*
+ * Reading of the files that small_write.h writes, without the data plane. Any thread.
+ */
+#ifndef SL_ENGINE_SMALL_READ_H
+#define SL_ENGINE_SMALL_READ_H
+
+#include <stdbool.h>
+
+#include "silt/engine.h"
+
+/*
+ * As the slot of silt_parquet_handler_vtable; all rows are given, whatever could be left out. *done false: the file is another one, or
+ * something is wrong with it, and nothing was given out.
+ */
+silt_status sl_small_read(const silt_env *env, const silt_call *call, const silt_parquet_read *request,
+                          struct ArrowArrayStream *out, bool *done, silt_error *err);
+
+#endif
