@@ -2,11 +2,13 @@
  * INSERT INTO | OVERWRITE | INTO … REPLACE WHERE: fits the query's columns to the table's, takes out what is replaced, and commits both as
  * one version.
  */
+#include "base/arrow.h"
 #include "base/error.h"
 #include "expr/expr.h"
 #include "kernel/txn/txn_write.h"
 #include "schema/type.h"
 #include "sql/insert_columns.h"
+#include "sql/literal_rows.h"
 #include "sql/resident.h"
 #include "sql/run.h"
 #include "sql/write_options.h"
@@ -169,11 +171,43 @@ static silt_status describe(struct insertion *in, const struct sl_insert_way *wa
     return way->merges ? silt_txn_set_parameter(txn, "canMergeSchema", "true", err) : SILT_OK;
 }
 
+/* Appends of constants need no data plane; *done false: these do. */
+static silt_status insert_literals(struct insertion *in, const struct sl_insert_way *way, bool *done, silt_error *err)
+{
+    const struct sl_insert *insert = in->insert;
+    struct ArrowArrayStream rows = {0};
+    if (insert->mode != SL_INSERT_APPEND || insert->by_name || insert->has_partition || way->merges ||
+        is_partitioned(in)) {
+        return SILT_OK;
+    }
+    const struct sl_literal_rows request = {.env = in->run->session->env,
+                                            .arena = in->run->arena,
+                                            .query = sl_str_sub(in->run->text, insert->query_begin, insert->query_end),
+                                            .listed = &insert->columns,
+                                            .schema = silt_txn_schema(in->txn)};
+    SL_TRY(sl_literal_rows_read(&request, &rows, err));
+    if (rows.release == NULL) {
+        return SILT_OK;
+    }
+    *done = true;
+    silt_status status = describe(in, way, err);
+    if (status == SILT_OK) {
+        status = silt_txn_write(in->txn, in->run->call, &rows, err);
+    }
+    sl_arrow_stream_release(&rows);
+    return status;
+}
+
 static silt_status insert_rows(struct insertion *in, silt_error *err)
 {
     const struct sl_insert *insert = in->insert;
     struct sl_insert_way way;
+    bool done = false;
     SL_TRY(choose_way(in, &way, err));
+    SL_TRY(insert_literals(in, &way, &done, err));
+    if (done) {
+        return SILT_OK;
+    }
     SL_TRY(sl_row_source_open(in->run, insert->query_begin, insert->query_end, &in->source, err));
     SL_TRY(sl_insert_columns_fit(in->run, &in->source, in->txn, &way, &in->columns, err));
     SL_TRY(choose_replaced(in, err));
