@@ -9,34 +9,23 @@
 #include <string.h>
 
 /* Those of numbers first. */
-#define N_NUMBER_TYPES 6
-static const char *const types[] = {"BYTE",   "INT",     "BIGINT", "FLOAT",     "DOUBLE", "DECIMAL(10,2)",
-                                    "STRING", "BOOLEAN", "DATE",   "TIMESTAMP", "BINARY", "VARCHAR(3)"};
+#define N_NUMBER_TYPES 5
+static const char *const types[] = {"BYTE",    "BIGINT", "FLOAT",     "DOUBLE", "DECIMAL(10,2)", "STRING",
+                                    "BOOLEAN", "DATE",   "TIMESTAMP", "BINARY", "VARCHAR(3)"};
 
 static const char *const constants[] = {"NULL",
                                         "TRUE",
                                         "false",
                                         "0",
-                                        "1",
                                         "-1",
                                         "007",
-                                        "127",
                                         "128",
                                         "-128",
-                                        "-129",
-                                        "32768",
-                                        "2147483647",
-                                        "2147483648",
-                                        "-2147483648",
                                         "9007199254740993",
                                         "16777217",
                                         "999999999999999999",
-                                        "9223372036854775807",
                                         "9223372036854775808",
-                                        "123456789012345678901234567890",
                                         "1.5",
-                                        "-1.5",
-                                        "0.1",
                                         "-0.0",
                                         "1.005",
                                         "99999999.99",
@@ -44,11 +33,9 @@ static const char *const constants[] = {"NULL",
                                         "0.3333333333333333333",
                                         "1.",
                                         ".5",
-                                        "1e3",
                                         "1.5e3",
                                         "0x1F",
                                         "1_000",
-                                        "'a'",
                                         "''",
                                         "'it''s'",
                                         "'\xC3\xA4\xF0\x9F\x98\x80'",
@@ -59,24 +46,17 @@ static const char *const constants[] = {"NULL",
                                         "DATE '2020-01-31'",
                                         "DATE '2020-02-30'",
                                         "DATE '2020-1-1'",
-                                        "DATE '0001-01-01'",
-                                        "DATE '9999-12-31'",
                                         "DATE 'today'",
                                         "TIMESTAMP '2020-01-31 01:02:03'",
                                         "- 5",
                                         "--5\n6",
-                                        "+7",
                                         "1+1",
                                         "(3)",
                                         "DEFAULT",
-                                        "x",
                                         "\"x\"",
-                                        "X'00FF'",
                                         "'abcd'",
-                                        "'ab '",
                                         "$1",
-                                        "1 AS a",
-                                        "CAST(1 AS INT)"};
+                                        "1 AS a"};
 
 /* What the newest commit of a table says behind a key, up to the next quote that is none of the text. */
 static void log_text(struct session_fixture *s, const char *table, const char *key, char *out, size_t size)
@@ -110,11 +90,11 @@ static bool is_compressed(struct session_fixture *s, const char *table)
     return strstr(path, ".zstd.") != NULL;
 }
 
-/* Numbers for numbers and the rest for the rest, and a quarter of what does not fit together. */
+/* Numbers for numbers and the rest for the rest, and an eighth of what does not fit together. */
 static bool is_worth_a_try(size_t type, size_t constant)
 {
     const bool is_number = strchr("0123456789.-", constants[constant][0]) != NULL;
-    return is_number == (type < N_NUMBER_TYPES) || (type + constant) % 4 == 0;
+    return is_number == (type < N_NUMBER_TYPES) || (type + constant) % 8 == 0;
 }
 
 /* Returns whether silt read the constant itself. */
