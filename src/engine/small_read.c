@@ -433,11 +433,14 @@ static silt_status read_bytes(struct reading *r, struct sl_str bytes, struct Arr
     return r->good ? give_out(r, out) : SILT_OK;
 }
 
-/* Saves a look into most files of others, no more: their names never end so, or seldom. */
+/*
+ * Saves a look into most files of others, no more: their names never end so, or seldom. A store without local paths is far away: there a
+ * look that is in vain costs as much as the file.
+ */
 static bool may_be_ours(const silt_parquet_file *file)
 {
     const struct sl_str path = sl_str_from(file->path);
-    return file->size_bytes > 0 && file->size_bytes <= MAX_BYTES &&
+    return file->local_path != NULL && file->size_bytes > 0 && file->size_bytes <= MAX_BYTES &&
            (sl_str_ends_with(path, SL_STR("-c000.parquet")) || sl_str_find(path, SL_STR(".checkpoint.")) != SIZE_MAX);
 }
 

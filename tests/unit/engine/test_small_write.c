@@ -271,7 +271,7 @@ static const char *print_rows(struct fixture *fx, struct ArrowArrayStream *rows)
 static const char *read_text(struct fixture *fx, const char *path, int64_t size_bytes, bool with_row_index)
 {
     struct ArrowArrayStream rows = {0};
-    const silt_parquet_file file = {.path = path, .size_bytes = size_bytes};
+    const silt_parquet_file file = {.path = path, .local_path = path, .size_bytes = size_bytes};
     const silt_parquet_read request = {.size = sizeof(request),
                                        .storage = fx->storage,
                                        .files = &file,
@@ -568,6 +568,7 @@ static void without_memory_nothing_is_written(void **state)
     }
     assert_true(done);
     const silt_parquet_file file = {.path = "memory://t/2.checkpoint.parquet",
+                                    .local_path = "",
                                     .size_bytes = size_of(fx, "memory://t/2.checkpoint.parquet")};
     const silt_parquet_read request = {
         .size = sizeof(request), .storage = fx->storage, .files = &file, .n_files = 1, .schema = fx->schema};
