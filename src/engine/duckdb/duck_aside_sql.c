@@ -243,7 +243,8 @@ static void give_values(duckdb_function_info info, duckdb_data_chunk input, duck
         .n = duckdb_data_chunk_get_size(input),
         .selection = duckdb_create_selection_vector(duckdb_data_chunk_get_size(input)),
     };
-    const silt_status status = request.selection == NULL ? sl_fail_nomem(&err) : fill(&request, output, &err);
+    const silt_status status = request.selection == NULL || request.bound == NULL ? sl_fail_nomem(&err)
+                                                                                  : fill(&request, output, &err);
     if (status != SILT_OK) {
         duckdb_scalar_function_set_error(info, err.message);
     }
@@ -266,6 +267,9 @@ static void free_bound(void *data)
 static void *copy_bound(void *data)
 {
     const struct bound *bound = data;
+    if (bound == NULL) {
+        return NULL; /* the copy of a copy that there was no memory for */
+    }
     struct bound *copy = sl_alloc(bound->aside->dp->env, sizeof(*copy));
     if (copy != NULL) {
         *copy = *bound;

@@ -278,6 +278,10 @@ static silt_status wait_for(const struct bound *bound, uint64_t file_index, silt
 static void give_fetched(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
     const struct bound *bound = duckdb_scalar_function_get_bind_data(info);
+    if (bound == NULL) {
+        duckdb_scalar_function_set_error(info, "out of memory");
+        return;
+    }
     const idx_t n = duckdb_data_chunk_get_size(input);
     const uint64_t *file_index = duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 0));
     bool *fetched = duckdb_vector_get_data(output);
@@ -303,6 +307,9 @@ static void free_bound(void *data)
 static void *copy_bound(void *data)
 {
     const struct bound *bound = data;
+    if (bound == NULL) {
+        return NULL; /* the copy of a copy that there was no memory for */
+    }
     struct bound *copy = sl_alloc(bound->fetch->dp->env, sizeof(*copy));
     if (copy != NULL) {
         *copy = *bound;

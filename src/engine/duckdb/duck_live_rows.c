@@ -79,6 +79,10 @@ static bool fill_live(const struct bound *bound, const uint64_t *file, const int
 static void live_rows(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
     const struct bound *bound = duckdb_scalar_function_get_bind_data(info);
+    if (bound == NULL) {
+        duckdb_scalar_function_set_error(info, "out of memory");
+        return;
+    }
     const struct sl_duck_live *live = bound->live;
     const idx_t n = duckdb_data_chunk_get_size(input);
     const uint64_t *file = duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 0));
@@ -101,6 +105,10 @@ static void live_rows(duckdb_function_info info, duckdb_data_chunk input, duckdb
 static void kept_files(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
     const struct bound *bound = duckdb_scalar_function_get_bind_data(info);
+    if (bound == NULL) {
+        duckdb_scalar_function_set_error(info, "out of memory");
+        return;
+    }
     const idx_t n = duckdb_data_chunk_get_size(input);
     const uint64_t *file = duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 0));
     bool *out = duckdb_vector_get_data(output);
@@ -128,6 +136,9 @@ static void free_bound(void *data)
 static void *copy_bound(void *data)
 {
     const struct bound *bound = data;
+    if (bound == NULL) {
+        return NULL; /* the copy of a copy that there was no memory for */
+    }
     struct bound *copy = sl_alloc(bound->live->dp->env, sizeof(*copy));
     if (copy != NULL) {
         *copy = *bound;

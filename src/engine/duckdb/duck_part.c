@@ -159,6 +159,10 @@ static bool are_equal(const uint64_t *file_index, idx_t n)
 static void give_values(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
     const struct bound *bound = duckdb_scalar_function_get_bind_data(info);
+    if (bound == NULL) {
+        duckdb_scalar_function_set_error(info, "out of memory");
+        return;
+    }
     const struct sl_duck_parts *parts = bound->parts;
     const idx_t n = duckdb_data_chunk_get_size(input);
     const uint64_t *file_index = duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 0));
@@ -189,6 +193,9 @@ static void free_bound(void *data)
 static void *copy_bound(void *data)
 {
     const struct bound *bound = data;
+    if (bound == NULL) {
+        return NULL; /* the copy of a copy that there was no memory for */
+    }
     struct bound *copy = sl_alloc(bound->parts->dp->env, sizeof(*copy));
     if (copy != NULL) {
         *copy = *bound;
