@@ -40,6 +40,7 @@ struct contract_settings {
         *missing_uri;    /* a folder in a bucket, container or host that does not exist; NULL: there is no such thing */
     const char *plant;   /* fault to plant, NULL for none */
     const char *refused; /* kinds of hard names that the store is known to refuse, separated by commas */
+    const char *left_out; /* likewise: kinds that are not tried, since the server takes one name for another */
     struct contract_options options;
     struct contract_options wrong;       /* replace options by ones that the server must refuse; none: no such thing */
     struct contract_options unreachable; /* likewise, where nobody listens */

@@ -9,6 +9,7 @@
  *   --unreachable-option K=V replaces it where nobody shall listen
  *   --missing-uri URI        a folder in a bucket, container or host that does not exist
  *   --refused KIND,...       kinds of hard names that the store refuses (see cases_names.c)
+ *   --left-out KIND,...      kinds of hard names that the server cannot tell apart, though the store could
  *   --case TEXT              only cases with this in their name
  *   --race-names N           names of the race (200); in rounds of 200, until one is broken
  *   --list-names N           names of the long listing (2500)
@@ -276,6 +277,7 @@ enum flag {
     FLAG_UNREACHABLE_OPTION,
     FLAG_MISSING_URI,
     FLAG_REFUSED,
+    FLAG_LEFT_OUT,
     FLAG_CASE,
     FLAG_RACE_NAMES,
     FLAG_LIST_NAMES,
@@ -292,6 +294,7 @@ static const struct option flags[] = {{"store-option", required_argument, NULL, 
                                       {"unreachable-option", required_argument, NULL, FLAG_UNREACHABLE_OPTION},
                                       {"missing-uri", required_argument, NULL, FLAG_MISSING_URI},
                                       {"refused", required_argument, NULL, FLAG_REFUSED},
+                                      {"left-out", required_argument, NULL, FLAG_LEFT_OUT},
                                       {"case", required_argument, NULL, FLAG_CASE},
                                       {"race-names", required_argument, NULL, FLAG_RACE_NAMES},
                                       {"list-names", required_argument, NULL, FLAG_LIST_NAMES},
@@ -343,6 +346,7 @@ static bool take_flag(struct command *command, int flag, const char *value)
     case FLAG_UNREACHABLE_OPTION: return add_option(&settings->unreachable, value);
     case FLAG_MISSING_URI: settings->missing_uri = value; return true;
     case FLAG_REFUSED: settings->refused = value; return true;
+    case FLAG_LEFT_OUT: settings->left_out = value; return true;
     case FLAG_CASE: command->only = value; return true;
     case FLAG_RACE_NAMES: return parse_number(value, &settings->race_names) && settings->race_names > 0;
     case FLAG_LIST_NAMES: return parse_number(value, &settings->list_names) && settings->list_names > 0;
@@ -365,9 +369,12 @@ static void forget_options(struct contract_options *options)
 
 int main(int argc, char **argv)
 {
-    struct command command = {
-        .settings = {
-            .argv = argv, .argc = argc, .race_names = CONTRACT_ROUND_NAMES, .list_names = 2500, .refused = ""}};
+    struct command command = {.settings = {.argv = argv,
+                                           .argc = argc,
+                                           .race_names = CONTRACT_ROUND_NAMES,
+                                           .list_names = 2500,
+                                           .refused = "",
+                                           .left_out = ""}};
     bool good = true;
     for (int flag = 0; good && (flag = getopt_long(argc, argv, "", flags, NULL)) != -1;) {
         good = take_flag(&command, flag, optarg);

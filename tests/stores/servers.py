@@ -84,7 +84,8 @@ class Server:
     scheme = None  # of its URIs
     wrong = {}  # store options with which the server must refuse access
     missing_uri = None  # a folder in a bucket that is not there
-    refused = ""  # kinds of names that it cannot store (cases_names.c)
+    refused = ""  # kinds of names that its store refuses (cases_names.c)
+    left_out = ""  # kinds that the server takes for others
     endpoint_option = None
 
     def __init__(self):
@@ -308,7 +309,7 @@ class Azurite(Server):
     wrong = {"azure_storage_account_key": base64.b64encode(b"another key of the same length..another key of the same length..").decode()}
     missing_uri = "az://silt-missing/folder"
     endpoint_option = "azure_storage_endpoint"
-    refused = "backslash"
+    left_out = "backslash"  # comes back as a slash
 
     def command(self):
         script = self.installed("node_modules", "azurite", "dist", "src", "blob", "main.js")
