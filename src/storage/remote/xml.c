@@ -38,7 +38,7 @@ static void stop(struct pass *pass, silt_status status)
 static struct sl_str without_prefix(const char *name)
 {
     const char *colon = strrchr(name, ':');
-    return sl_str_from(colon != NULL ? colon + 1 : name);
+    return sl_str_from(colon != NULL && colon[1] != '\0' ? colon + 1 : name); /* "a:" has no prefix, and a name */
 }
 
 static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **attributes)

@@ -57,6 +57,7 @@ static void elements_are_told_by_their_paths(void **state)
     (void)state;
     check("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<a xmlns=\"http://x/\"><s3:b>1</s3:b><c x='1'/></a>",
           "<a><a/b>a/b=[1]<a/c>a/c=[]a=[]");
+    check("<a:><b:c:>1</b:c:></a:>", "<a:><a:/b:c:>a:/b:c:=[1]a:=[]");
     check("<a>x<b>y</b>z</a>", "<a><a/b>a/b=[y]a=[xz]");
     check("<a>&lt;&amp;&#65;<![CDATA[<b>]]></a>", "<a>a=[<&A<b>]");
     check("\xEF\xBB\xBF<a>\xC3\xBC</a>", "<a>a=[\xC3\xBC]");
