@@ -60,6 +60,7 @@ class File:
     def __init__(self, data=b"", folder=False, meta=None):
         STATE.stamp += 1
         self.data, self.flushed, self.folder, self.meta, self.tag = data, len(data), folder, meta or {}, f'"{STATE.stamp}"'
+        self.modified = email.utils.formatdate(time.time(), usegmt=True)
 
 
 class Fault(Exception):
@@ -260,7 +261,7 @@ class Handler(BaseHTTPRequestHandler):
             raise Fault(404, "BlobNotFound")
         if self.fields.get("if-match", file.tag) != file.tag:
             raise Fault(412, "ConditionNotMet")
-        fields = {"ETag": file.tag, "Last_Modified": self.date_time_string()}
+        fields = {"ETag": file.tag, "Last_Modified": file.modified}
         fields.update(file.meta)
         if file.folder:
             fields["x-ms-meta-hdi_isfolder"] = "true"
@@ -308,7 +309,7 @@ class Handler(BaseHTTPRequestHandler):
             file = self.files[name]
             meta = "<Metadata><hdi_isfolder>true</hdi_isfolder></Metadata>" if file.folder else ""
             lines.append(
-                f"<Blob><Name>{escape(name)}</Name><Properties><Last-Modified>{self.date_time_string()}</Last-Modified>"
+                f"<Blob><Name>{escape(name)}</Name><Properties><Last-Modified>{file.modified}</Last-Modified>"
                 f"<Content-Length>{len(file.data)}</Content-Length></Properties>{meta}</Blob>"
             )
         text = f'<?xml version="1.0"?><EnumerationResults><Blobs>{"".join(lines)}</Blobs><NextMarker>{marker}</NextMarker></EnumerationResults>'
@@ -364,7 +365,7 @@ class Handler(BaseHTTPRequestHandler):
         names.sort(key=lambda name: name.replace("/", "\x01"))  # folder by folder
         names, next_page = self.page_of(names, self.query.get("continuation"))
         paths = [
-            {"name": n, "contentLength": str(len(self.files[n].data)), "lastModified": self.date_time_string()}
+            {"name": n, "contentLength": str(len(self.files[n].data)), "lastModified": self.files[n].modified}
             | ({"isDirectory": "true"} if self.files[n].folder else {})
             for n in names
         ]
