@@ -107,9 +107,10 @@ static silt_status fail_refused(struct sl_azure_request *request, struct sl_str 
     static const char *const what[] = {"without credentials", "with the key of the account",
                                        "with the shared access signature", "with the token"};
     const struct sl_azure_access *access = request->access;
+    const char *slash = request->path.len > 0 ? "/" : "";
     const silt_status status = sl_fail(err, SILT_EACCESS, NULL,
-                                       "account %s refused access to %s/%.*s %s (HTTP %d%s%.*s)", access->account,
-                                       access->container, SL_FMT(request->path), what[access->auth],
+                                       "account %s refused access to %s%s%.*s %s (HTTP %d%s%.*s)", access->account,
+                                       access->container, slash, SL_FMT(request->path), what[access->auth],
                                        request->exchange->request.code, code.len > 0 ? " " : "", SL_FMT(code));
     if (hint_at_clock(request, err)) {
         return status;
@@ -141,9 +142,9 @@ static silt_status fail_other(struct sl_azure_request *request, struct sl_str co
                                        : taken            ? SILT_EEXISTS
                                        : http_code == 413 ? SILT_ELIMIT
                                                           : SILT_EIO,
-                                       NULL, "account %s answered HTTP %d%s%.*s about %s/%.*s", access->account,
+                                       NULL, "account %s answered HTTP %d%s%.*s about %s%s%.*s", access->account,
                                        http_code, code.len > 0 ? " " : "", SL_FMT(code), access->container,
-                                       SL_FMT(request->path));
+                                       request->path.len > 0 ? "/" : "", SL_FMT(request->path));
     if (http_code == 429 || http_code == 503) {
         sl_error_hint(err, "the service is busy: tried %u times", (unsigned)request->exchange->attempts);
     } else if (sl_azure_code_in(code, "InvalidHeaderValue")) {
