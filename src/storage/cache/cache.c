@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -19,6 +20,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "base/uuid.h"
 #include "storage/cache/cache_int.h"
 
 #define DEFAULT_MAX_BYTES (INT64_C(10) << 30)
@@ -195,28 +197,39 @@ void sl_cache_close(struct sl_cache *cache)
 
 /* An entry that a walk is at. */
 struct found {
-    char name[SL_CACHE_NAME_LEN + 1];
+    char name[64]; /* without the ending */
+    bool temporary;
     int64_t cached_bytes;
     int64_t used_ms;
 };
 
-static bool is_map(const char *name)
+/* Whether a file is a map of the cache's, and of which entry. */
+static bool is_map(const char *file, struct found *out)
 {
-    return strlen(name) == SL_CACHE_NAME_LEN + sizeof(SL_CACHE_MAP) - 1 &&
-           strspn(name, "0123456789abcdef") == SL_CACHE_NAME_LEN && strcmp(name + SL_CACHE_NAME_LEN, SL_CACHE_MAP) == 0;
+    struct sl_str name = sl_str_from(file);
+    const size_t ending = sizeof(SL_CACHE_MAP) - 1;
+    if (name.len <= ending || strcmp(file + name.len - ending, SL_CACHE_MAP) != 0 ||
+        name.len - ending >= sizeof(out->name)) {
+        return false;
+    }
+    name.len -= ending;
+    *out = (struct found){.temporary = sl_str_starts_with(name, SL_STR(SL_CACHE_TEMPORARY))};
+    memcpy(out->name, name.ptr, name.len);
+    const char *id = out->name + (out->temporary ? sizeof(SL_CACHE_TEMPORARY) - 1 : 0);
+    const size_t len = out->temporary ? SL_UUID_TEXT_SIZE - 1 : SL_CACHE_NAME_LEN;
+    return strlen(id) == len && strspn(id, out->temporary ? "0123456789abcdef-" : "0123456789abcdef") == len;
 }
 
 static void measure(int folder, struct found *found)
 {
-    char name[SL_CACHE_NAME_LEN + sizeof(SL_CACHE_DATA)];
+    char name[sizeof(found->name) + sizeof(SL_CACHE_DATA)];
     struct stat info;
-    memcpy(name, found->name, SL_CACHE_NAME_LEN);
-    memcpy(name + SL_CACHE_NAME_LEN, SL_CACHE_MAP, sizeof(SL_CACHE_MAP));
+    (void)snprintf(name, sizeof(name), "%s%s", found->name, SL_CACHE_MAP);
     if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0) {
         found->used_ms = (int64_t)info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1000000;
         found->cached_bytes = (int64_t)info.st_blocks * 512;
     }
-    memcpy(name + SL_CACHE_NAME_LEN, SL_CACHE_DATA, sizeof(SL_CACHE_DATA));
+    (void)snprintf(name, sizeof(name), "%s%s", found->name, SL_CACHE_DATA);
     if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0) {
         found->cached_bytes += (int64_t)info.st_blocks * 512;
     }
@@ -230,7 +243,8 @@ static silt_status walk(struct sl_cache *cache, struct sl_vec *out, silt_error *
     }
     silt_status status = SILT_OK;
     for (const struct dirent *file = readdir(folder); file != NULL && status == SILT_OK; file = readdir(folder)) {
-        if (!is_map(file->d_name)) {
+        struct found entry;
+        if (!is_map(file->d_name, &entry)) {
             continue;
         }
         struct found *found = sl_vec_push(out);
@@ -238,7 +252,7 @@ static silt_status walk(struct sl_cache *cache, struct sl_vec *out, silt_error *
             status = sl_fail_nomem(err);
             break;
         }
-        memcpy(found->name, file->d_name, SL_CACHE_NAME_LEN);
+        *found = entry;
         measure(dirfd(folder), found);
     }
     closedir(folder);
@@ -282,7 +296,12 @@ void sl_cache_shrink(struct sl_cache *cache)
     sl_vec_init(&found, cache->env, sizeof(struct found));
     if (walk(cache, &found, NULL) == SILT_OK) {
         for (size_t i = 0; i < found.len; i++) {
-            bytes += ((const struct found *)sl_vec_at(&found, i))->cached_bytes;
+            struct found *entry = sl_vec_at(&found, i);
+            /* A temporary one that nobody holds is what a killed process left: it serves nobody any more. */
+            if (entry->temporary && remove_entry(cache, entry->name)) {
+                entry->cached_bytes = 0;
+            }
+            bytes += entry->cached_bytes;
         }
         if (bytes > cache->max_bytes) {
             qsort(found.data, found.len, found.elem_size, by_age);

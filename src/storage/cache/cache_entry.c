@@ -64,7 +64,7 @@ static silt_status make_names(struct sl_cache_entry *entry, silt_error *err)
     if (entry->temporary) {
         char uuid[SL_UUID_TEXT_SIZE];
         SL_TRY(sl_uuid_make(env, uuid, err));
-        snprintf(name, sizeof(name), "temporary-%s", uuid);
+        snprintf(name, sizeof(name), "%s%s", SL_CACHE_TEMPORARY, uuid);
     } else {
         snprintf(name, sizeof(name), "%016llx%016llx", (unsigned long long)sl_hash_bytes(entry->uri, len),
                  (unsigned long long)sl_hash_seeded(entry->uri, len, UINT64_C(0x73696c74)));
@@ -250,27 +250,33 @@ static silt_status start_anew(struct sl_cache_entry *entry, const char *tag, int
     return status;
 }
 
+/* Whether the map begins with the header that we wrote. */
+static bool is_ours(const struct sl_cache_entry *entry)
+{
+    struct sl_cache_header header;
+    return pread(entry->map, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
+           memcmp(&header, &entry->header, sizeof(header)) == 0;
+}
+
 /*
- * A shared lock is turned into the exclusive one and back. In between, another may have begun the same entry anew: then its header is what
- * counts.
+ * A shared lock is turned into the exclusive one and back; neither is one step, and who loses the race has no lock any more. In between, another may have
+ * begun the same entry anew, or removed it: then ours is a temporary one.
  */
 static silt_status replace(struct sl_cache_entry *entry, const char *tag, int64_t size_bytes, silt_error *err)
 {
     entry->known = false;
     entry->records.len = entry->there.len = 0;
-    if (!entry->temporary && tag[0] == '\0') {
+    if (!entry->temporary && tag[0] != '\0' && sl_cache_lock(entry->map, LOCK_EX) &&
+        is_current(entry->map, entry->map_path)) {
+        SL_TRY(start_anew(entry, tag, size_bytes, err));
+        if (sl_cache_lock(entry->map, LOCK_SH) && is_current(entry->map, entry->map_path) && is_ours(entry)) {
+            return SILT_OK;
+        }
+    }
+    if (!entry->temporary) {
         SL_TRY(become_temporary(entry, err));
     }
-    if (!sl_cache_lock(entry->map, LOCK_EX)) {
-        SL_TRY(become_temporary(entry, err));
-    } else if (!entry->temporary && !is_current(entry->map, entry->map_path)) {
-        SL_TRY(become_temporary(entry, err));
-    }
-    SL_TRY(start_anew(entry, tag, size_bytes, err));
-    if (!sl_cache_lock(entry->map, LOCK_SH)) {
-        return sl_fail(err, SILT_EIO, NULL, "the lock of cache file %s was lost", entry->map_path);
-    }
-    return SILT_OK;
+    return start_anew(entry, tag, size_bytes, err); /* under its shared lock: the name is known to nobody else */
 }
 
 silt_status sl_cache_entry_confirm(struct sl_cache_entry *entry, const char *tag, int64_t size_bytes, silt_error *err)

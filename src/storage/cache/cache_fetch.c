@@ -32,8 +32,9 @@ struct file {
     const char *path;
     int64_t said_size;
     struct sl_cache_entry *entry;
-    struct sl_vec wanted; /* set of struct sl_range */
-    size_t first_slice;   /* of this file in slices */
+    char tag[SILT_FILE_TAG_SIZE]; /* of the version that is read */
+    struct sl_vec wanted;         /* set of struct sl_range */
+    size_t first_slice;           /* of this file in slices */
     size_t n_slices;
     size_t n_open; /* slices that are not there yet */
 };
@@ -177,6 +178,7 @@ static silt_status take_tail(struct sl_fetch *fetch, const struct sl_fetch_part 
         return sl_fail(err, SILT_ECORRUPT, NULL, "%s has %lld bytes, expected %lld", file->path,
                        (long long)answer->file_size, (long long)file->said_size);
     }
+    memcpy(file->tag, answer->tag, sizeof(file->tag));
     const bool kept = need_cache(fetch, answer->tag);
     SL_TRY(sl_cache_entry_open(kept ? fetch->cache : fetch->scratch, file->path, !kept, &file->entry, err));
     SL_TRY(sl_cache_entry_confirm(file->entry, answer->tag, answer->file_size, err));
@@ -340,6 +342,10 @@ static silt_status take_part(struct sl_fetch *fetch, const struct sl_fetch_part 
                              silt_error *err)
 {
     struct file *file = &fetch->files[part->file];
+    /* Parts of two versions make a file that never was, and would be kept under the name of the first. */
+    if (file->tag[0] != '\0' && strcmp(file->tag, answer->tag) != 0) {
+        return sl_fail(err, SILT_ECORRUPT, NULL, "%s was replaced while it was read", file->path);
+    }
     SL_TRY(sl_cache_entry_put(file->entry, part->range.begin, answer->data, answer->data_len, err));
     if (file->n_open > 0 && --file->n_open == 0) {
         pthread_cond_broadcast(&fetch->moved);

@@ -9,7 +9,8 @@
 
 #define SL_CACHE_MAP ".map"
 #define SL_CACHE_DATA ".data"
-#define SL_CACHE_NAME_LEN 32 /* hexadecimal digits of a hash */
+#define SL_CACHE_NAME_LEN 32            /* hexadecimal digits of a hash */
+#define SL_CACHE_TEMPORARY "temporary-" /* and a UUID: a file of one process */
 
 struct sl_cache {
     const silt_env *env;

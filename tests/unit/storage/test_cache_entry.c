@@ -283,6 +283,46 @@ static void the_longest_unused_go_when_it_is_full(void **state)
     free(bytes);
 }
 
+static struct sl_cache_entry *enter_temporary(struct rig *rig)
+{
+    struct sl_cache_entry *entry = NULL;
+    silt_error err = SILT_ERROR_INIT;
+    assert_int_equal(sl_cache_entry_open(rig->cache, URI, true, &entry, &err), SILT_OK);
+    assert_int_equal(sl_cache_entry_confirm(entry, "", 100, &err), SILT_OK);
+    return entry;
+}
+
+/* A killed process cannot remove its temporary entry; here the files are put there again. */
+static void what_a_killed_process_left_goes(void **state)
+{
+    struct rig *rig = *state;
+    silt_error err = SILT_ERROR_INIT;
+    for (int by_hand = 0; by_hand < 2; by_hand++) {
+        struct sl_cache_entry *held = enter_temporary(rig);
+        put(held, 10, "hello");
+        struct sl_cache_entry *killed = enter_temporary(rig);
+        char *data = strdup(sl_cache_entry_path(killed));
+        char *map = map_of(killed);
+        sl_cache_entry_close(killed);
+        put_file(data, "left");
+        put_file(map, "left");
+        if (by_hand) {
+            int64_t removed = 0, busy = 0;
+            assert_int_equal(sl_cache_clear(rig->cache, &removed, &busy, &err), SILT_OK);
+            assert_int_equal(removed, 1);
+            assert_int_equal(busy, 1);
+        } else {
+            sl_cache_shrink(rig->cache);
+        }
+        assert_int_not_equal(access(data, F_OK), 0);
+        assert_int_not_equal(access(map, F_OK), 0);
+        assert_int_equal(read_byte(sl_cache_entry_path(held), 10), 'h');
+        sl_cache_entry_close(held);
+        free(data);
+        free(map);
+    }
+}
+
 static void strange_files_are_left_alone(void **state)
 {
     struct rig *rig = *state;
@@ -364,11 +404,17 @@ static void running_out_of_memory_is_an_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(parts_are_kept_for_whoever_comes_next), TEST(another_version_starts_anew),
-        TEST(a_version_in_use_stays_as_it_is),       TEST(bytes_that_changed_are_fetched_again),
-        TEST(a_map_is_believed_where_it_is_sound),   TEST(a_cut_map_or_data_file_is_begun_anew),
-        TEST(the_longest_unused_go_when_it_is_full), TEST(strange_files_are_left_alone),
-        TEST(parts_outside_of_the_file_are_refused), TEST(a_folder_of_others_or_without_a_path_is_refused),
+        TEST(parts_are_kept_for_whoever_comes_next),
+        TEST(another_version_starts_anew),
+        TEST(a_version_in_use_stays_as_it_is),
+        TEST(bytes_that_changed_are_fetched_again),
+        TEST(a_map_is_believed_where_it_is_sound),
+        TEST(a_cut_map_or_data_file_is_begun_anew),
+        TEST(the_longest_unused_go_when_it_is_full),
+        TEST(what_a_killed_process_left_goes),
+        TEST(strange_files_are_left_alone),
+        TEST(parts_outside_of_the_file_are_refused),
+        TEST(a_folder_of_others_or_without_a_path_is_refused),
         TEST(running_out_of_memory_is_an_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

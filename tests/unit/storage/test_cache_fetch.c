@@ -333,6 +333,21 @@ static void a_part_that_comes_short_is_no_data(void **state)
     sl_fetch_close(fetch);
 }
 
+static void versions_of_a_file_are_not_mixed(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_fetch *fetch = open_fine(rig);
+    silt_error err = SILT_ERROR_INIT;
+    const struct sl_fetch_part part = {1, {10, 5000000}};
+    rig->told.tag = "v2"; /* of the same size */
+    assert_int_equal(sl_fetch_now(fetch, NULL, &part, 1, &err), SILT_ECORRUPT);
+    assert_non_null(strstr(err.message, "replaced"));
+    assert_int_equal(sl_fetch_want(fetch, &part, 1, &err), SILT_OK);
+    assert_int_equal(sl_fetch_start(fetch, &err), SILT_OK);
+    assert_int_equal(sl_fetch_wait(fetch, NULL, 1, &err), SILT_ECORRUPT);
+    sl_fetch_close(fetch);
+}
+
 static void waiting_ends_with_a_cancelled_call(void **state)
 {
     struct rig *rig = *state;
@@ -406,6 +421,7 @@ int main(void)
         TEST(a_file_that_is_missing_or_of_another_size_is_named),
         TEST(a_part_that_fails_ends_the_waiting),
         TEST(a_part_that_comes_short_is_no_data),
+        TEST(versions_of_a_file_are_not_mixed),
         TEST(waiting_ends_with_a_cancelled_call),
         TEST(many_may_wait_and_close_stops_what_is_left),
     };
