@@ -19,6 +19,7 @@ struct chunks {
     struct sl_vec *out;
     int64_t data_end;   /* where the footer begins */
     struct sl_vec tops; /* of struct top */
+    size_t last_top;    /* the one that the chunk before was of */
     int64_t first_row;  /* of the row group that is read now */
     size_t group_from;  /* in `out` */
     bool failed;        /* out of memory */
@@ -92,12 +93,14 @@ static void read_schema(struct sl_thrift *in, struct chunks *c)
     }
 }
 
-/* Columns come in the order of the schema, so that the next one is mostly the same as or behind the last. */
-static bool column_is_wanted(const struct chunks *c, struct sl_str name)
+/* Chunks come in the order of the schema, so that the next is mostly of the same column or of the one behind it. */
+static bool column_is_wanted(struct chunks *c, struct sl_str name)
 {
-    for (size_t i = 0; i < c->tops.len; i++) {
-        const struct top *top = sl_vec_at(&c->tops, i);
+    for (size_t i = 0, at = c->last_top; i < c->tops.len; i++, at++) {
+        at = at < c->tops.len ? at : 0;
+        const struct top *top = sl_vec_at(&c->tops, at);
         if (sl_str_eq(top->name, name)) {
+            c->last_top = at;
             return top->wanted;
         }
     }
