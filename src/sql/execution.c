@@ -130,7 +130,7 @@ silt_status silt_execution_next(silt_execution *execution, const silt_call *call
     }
     if (status == SILT_OK) {
         status = sl_run_statement(&run, err);
-        sl_session_unpin(run.session);
+        sl_session_unpin(run.session, status == SILT_OK);
     }
     sl_arena_release(&arena);
     if (status == SILT_OK) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "kernel/snapshot/state.h"
+#include "sql/resident.h"
 
 static silt_snapshot *find(const silt_session *session, struct sl_str root)
 {
@@ -35,10 +36,16 @@ silt_status sl_session_pin(silt_session *session, silt_snapshot *snapshot, silt_
     return SILT_OK;
 }
 
-void sl_session_unpin(silt_session *session)
+void sl_session_unpin(silt_session *session, bool well)
 {
     for (size_t i = 0; i < session->pins.len; i++) {
-        silt_snapshot_unref(*(silt_snapshot **)sl_vec_at(&session->pins, i));
+        silt_snapshot *snapshot = *(silt_snapshot **)sl_vec_at(&session->pins, i);
+        if (well) {
+            sl_session_keep(session, snapshot);
+        } else {
+            sl_session_forget(session, sl_snapshot_root(snapshot));
+        }
+        silt_snapshot_unref(snapshot);
     }
     session->pins.len = 0;
 }

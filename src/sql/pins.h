@@ -11,7 +11,7 @@
 silt_snapshot *sl_session_pinned(const silt_session *session, const char *uri);
 /* The session takes a reference of its own. One that is there already stays. */
 silt_status sl_session_pin(silt_session *session, silt_snapshot *snapshot, silt_error *err);
-/* At the end of a statement. */
-void sl_session_unpin(silt_session *session);
+/* At the end of a statement. well: it was done, and the next one may begin from what it has read (resident.h). */
+void sl_session_unpin(silt_session *session, bool well);
 
 #endif

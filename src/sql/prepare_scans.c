@@ -7,13 +7,16 @@
 #include "base/quote.h"
 #include "base/time.h"
 #include "base/uri.h"
+#include "kernel/engine/engine.h"
 #include "kernel/log/commit.h"
 #include "kernel/scan/metadata_column.h"
 #include "schema/value.h"
 #include "sql/marks.h"
+#include "sql/pins.h"
 #include "sql/plane_row.h"
 #include "sql/prepare_int.h"
 #include "sql/refs.h"
+#include "sql/resident.h"
 #include "sql/table_name.h"
 
 void sl_prepare_release(struct sl_prepare *prepare)
@@ -307,6 +310,44 @@ static bool names_a_folder(const struct sl_table_name *name)
     return true;
 }
 
+/*
+ * Opens the table at a location, if there is one, instead of only looking whether there is: the statement is about to read it, and looking would
+ * be a round by itself.
+ */
+static silt_status open_ours(struct sl_prepare *prepare, struct sl_str uri, bool *out, silt_error *err)
+{
+    silt_table *table = NULL;
+    silt_snapshot *snapshot = NULL;
+    SL_TRY(silt_table_for_path(prepare->session->engine, uri.ptr, &table, err));
+    silt_status status = sl_session_newest(prepare->session, prepare->call, table, &snapshot, err);
+    if (status == SILT_OK) {
+        status = sl_session_pin(prepare->session, snapshot, err);
+        *out = true;
+    } else {
+        *out = status != SILT_ENOTTABLE; /* what is wrong with a table, who opens it once more says */
+        silt_error_reset(err);
+        status = SILT_OK;
+    }
+    silt_snapshot_unref(snapshot);
+    silt_table_unref(table);
+    return status;
+}
+
+static silt_status is_table(struct sl_prepare *prepare, const struct sl_table_name *name, struct sl_str uri, bool *out,
+                            silt_error *err)
+{
+    silt_storage *storage = NULL;
+    if (sl_session_pinned(prepare->session, uri.ptr) != NULL || sl_session_is_resident(prepare->session, uri)) {
+        *out = true; /* has it been dropped meanwhile? Its opening says so */
+        return SILT_OK;
+    }
+    SL_TRY(sl_engine_storage(prepare->session->engine, uri.ptr, &storage, err));
+    return !name->is_path && name->travel == SL_TRAVEL_NONE &&
+                   sl_engine_asks_at_once(prepare->session->engine, storage, uri.ptr)
+               ? open_ours(prepare, uri, out, err)
+               : sl_session_is_table(prepare->session, prepare->call, uri, out, err);
+}
+
 /* Is this name a Delta table of ours? What is not is left to the data plane. */
 static silt_status is_ours(struct sl_prepare *prepare, const struct sl_table_ref *ref, struct sl_table_name *name,
                            bool *out, silt_error *err)
@@ -324,9 +365,13 @@ static silt_status is_ours(struct sl_prepare *prepare, const struct sl_table_ref
     if (is_temporary) {
         return SILT_OK;
     }
+    if (names_a_folder(name)) {
+        *out = true; /* whether a table is there, its opening says: a store need not be asked twice */
+        return SILT_OK;
+    }
     status = sl_session_resolve(prepare->session, &prepare->query->arena, name, &uri, err);
     if (status == SILT_OK) {
-        status = sl_session_is_table(prepare->session, prepare->call, uri, out, err);
+        status = is_table(prepare, name, uri, out, err);
     }
     if (status == SILT_EINVALID || status == SILT_EUNSUPPORTED) {
         /* No place where a table of ours could be: the data plane says what it is. A store that fails is no such answer. */
@@ -334,7 +379,6 @@ static silt_status is_ours(struct sl_prepare *prepare, const struct sl_table_ref
         status = SILT_OK;
         *out = false;
     }
-    *out = *out || (status == SILT_OK && names_a_folder(name));
     return status;
 }
 

@@ -1,7 +1,10 @@
 /*
- * Appends one after the other: see resident.h. Opening a table means to replay what is behind its newest checkpoint and to compare
- * the version checksum with the log; a row at a time, that is most of the work. The resident snapshot has passed this once, and each
- * append refreshes it. It is let go when it would hold much memory, and when a refresh fails, whose reason a fresh look finds again.
+ * Statements one after the other: see resident.h. Opening a table means to find the way to its newest version and to replay what is behind its
+ * newest checkpoint; a row at a time, that is most of the work, and on a store far away several rounds. A resident snapshot has passed this
+ * once, and each statement refreshes it, which is one round. It is let go when it would hold much memory, and when a refresh fails, whose reason
+ * a fresh look finds again.
+ *
+ * Few tables are kept, so that what a session holds is bounded; the one that was used longest ago makes room.
  */
 #include "sql/resident.h"
 
@@ -11,35 +14,87 @@
 #include "kernel/snapshot/state.h"
 #include "sql/pins.h"
 
-void sl_session_forget_resident(silt_session *session)
+/* The place of a table; SL_RESIDENT_TABLES if it has none. */
+static size_t find(const silt_session *session, struct sl_str root)
 {
-    silt_snapshot_unref(session->appended);
-    session->appended = NULL;
+    size_t i = 0;
+    while (i < SL_RESIDENT_TABLES &&
+           (session->resident[i] == NULL || !sl_str_eq(sl_snapshot_root(session->resident[i]), root))) {
+        i++;
+    }
+    return i;
 }
 
-/* *out NULL: there is none, or not of this table. */
-static silt_status refresh_resident(silt_session *session, const silt_call *call, const silt_table *table,
+bool sl_session_is_resident(const silt_session *session, struct sl_str uri)
+{
+    return find(session, uri) < SL_RESIDENT_TABLES;
+}
+
+void sl_session_forget(silt_session *session, struct sl_str root)
+{
+    const size_t at = find(session, root);
+    if (at < SL_RESIDENT_TABLES) {
+        silt_snapshot_unref(session->resident[at]);
+        session->resident[at] = NULL;
+    }
+}
+
+void sl_session_forget_resident(silt_session *session)
+{
+    for (size_t i = 0; i < SL_RESIDENT_TABLES; i++) {
+        silt_snapshot_unref(session->resident[i]);
+        session->resident[i] = NULL;
+    }
+}
+
+/* The newest comes first. */
+void sl_session_keep(silt_session *session, silt_snapshot *snapshot)
+{
+    silt_snapshot **kept = session->resident;
+    sl_session_forget(session, sl_snapshot_root(snapshot));
+    if (!sl_snapshot_is_light(snapshot)) {
+        return;
+    }
+    size_t room = 0;
+    while (room + 1 < SL_RESIDENT_TABLES && kept[room] != NULL) {
+        room++;
+    }
+    silt_snapshot_unref(kept[room]);
+    memmove(kept + 1, kept, room * sizeof(*kept));
+    kept[0] = silt_snapshot_ref(snapshot);
+}
+
+/* *out NULL: the table is not resident. */
+static silt_status refresh_resident(silt_session *session, const silt_call *call, struct sl_str root,
                                     silt_snapshot **out, silt_error *err)
 {
+    const size_t at = find(session, root);
     *out = NULL;
-    if (session->appended == NULL || !sl_str_eq_c(sl_snapshot_root(session->appended), silt_table_uri(table))) {
+    if (at == SL_RESIDENT_TABLES) {
         return SILT_OK;
     }
-    const silt_status status = silt_snapshot_refresh(session->appended, call, out, err);
+    const silt_status status = silt_snapshot_refresh(session->resident[at], call, out, err);
     if (status == SILT_OK || status == SILT_ECANCELLED || status == SILT_EDEADLINE) {
         return status;
     }
     silt_error_reset(err);
-    sl_session_forget_resident(session);
+    sl_session_forget(session, root);
     return SILT_OK;
 }
 
-static void keep(silt_session *session, silt_snapshot *snapshot)
+silt_status sl_session_newest(silt_session *session, const silt_call *call, silt_table *table, silt_snapshot **out,
+                              silt_error *err)
 {
-    sl_session_forget_resident(session);
-    if (sl_snapshot_is_light(snapshot)) {
-        session->appended = silt_snapshot_ref(snapshot);
+    SL_TRY(refresh_resident(session, call, sl_str_from(silt_table_uri(table)), out, err));
+    silt_status status = *out == NULL ? sl_table_newest_replayed(table, call, out, err) : SILT_OK;
+    if (status == SILT_OK) {
+        status = sl_snapshot_settle(out, call, err); /* what was refreshed may have been opened anew */
     }
+    if (status != SILT_OK) {
+        silt_snapshot_unref(*out);
+        *out = NULL;
+    }
+    return status;
 }
 
 silt_status sl_session_begin_append(silt_session *session, const silt_call *call, struct sl_table_name *name,
@@ -49,21 +104,12 @@ silt_status sl_session_begin_append(silt_session *session, const silt_call *call
     silt_snapshot *snapshot = NULL;
     *out = NULL;
     SL_TRY(sl_session_open_table(session, name, &table, err));
-    silt_status status = refresh_resident(session, call, table, &snapshot, err);
-    if (status == SILT_OK && snapshot == NULL) {
-        status = silt_table_latest_snapshot(table, call, &snapshot, err);
-    }
-    if (status == SILT_OK) {
-        status = sl_snapshot_settle(&snapshot, call, err);
-    }
+    silt_status status = sl_session_newest(session, call, table, &snapshot, err);
     if (status == SILT_OK) {
         status = sl_session_pin(session, snapshot, err);
     }
     if (status == SILT_OK) {
         status = silt_txn_begin_at(table, snapshot, "WRITE", out, err);
-    }
-    if (status == SILT_OK) {
-        keep(session, snapshot);
     }
     silt_snapshot_unref(snapshot);
     silt_table_unref(table);

@@ -10,6 +10,7 @@
 #include "kernel/snapshot/state.h"
 #include "schema/value.h"
 #include "sql/pins.h"
+#include "sql/resident.h"
 #include "sql/plane_row.h"
 #include "sql/session_int.h"
 
@@ -105,7 +106,7 @@ static silt_status newest_snapshot(silt_session *session, const silt_call *call,
         *out = silt_snapshot_ref(pinned);
         return SILT_OK;
     }
-    return silt_table_latest_snapshot(table, call, out, err);
+    return sl_session_newest(session, call, table, out, err);
 }
 
 silt_status sl_session_snapshot(silt_session *session, const silt_call *call, struct sl_table_name *name,

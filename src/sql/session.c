@@ -117,8 +117,8 @@ void silt_session_close(silt_session *session)
     if (session == NULL) {
         return;
     }
+    sl_session_unpin(session, false);
     sl_session_forget_resident(session);
-    sl_session_unpin(session);
     sl_vec_release(&session->pins);
     silt_engine_unref(session->engine);
     sl_strfree(session->env, session->warehouse);

@@ -19,6 +19,9 @@ struct sl_plane_habits {
     bool own_calls;  /* functions are its own: there are no macros */
 };
 
+/* Tables whose snapshots are kept from one statement to the next. */
+#define SL_RESIDENT_TABLES 4
+
 struct silt_session {
     const silt_env *env;
     silt_engine *engine;
@@ -31,8 +34,8 @@ struct silt_session {
     bool has_settings;     /* a statement may have changed settings of the data plane */
     bool knows_habits;     /* habits are those of now */
     struct sl_plane_habits habits;
-    silt_snapshot *appended; /* see resident.h; NULL: none */
-    struct sl_vec pins;      /* silt_snapshot *; see pins.h */
+    silt_snapshot *resident[SL_RESIDENT_TABLES]; /* see resident.h; NULL: a free place */
+    struct sl_vec pins;                          /* silt_snapshot *; see pins.h */
 };
 
 /* Where a statement stands in the text that the user gave, for error positions. */

@@ -22,8 +22,7 @@
 #include "duck_footer.h"
 #include "storage/cache/cache_fetch.h"
 
-#define FOOTER_TAIL 8                  /* length and magic */
-#define WHOLE_FILE (INT64_C(64) << 10) /* smaller ones are brought as a whole */
+#define FOOTER_TAIL 8 /* length and magic */
 #define NOT_FETCHED SIZE_MAX
 
 struct sl_duck_fetch {
@@ -89,7 +88,7 @@ static silt_status bring_footers(struct sl_duck_fetch *fetch, const silt_call *c
     for (size_t i = 0; i < fetch->n_fetched; i++) {
         const int64_t size = host->fetch_size(fetch->fetch, i);
         const int64_t n = footer_length(host->fetch_path(fetch->fetch, i), size) + FOOTER_TAIL;
-        parts[i] = (struct sl_fetch_part){.file = i, .range = {size <= WHOLE_FILE ? 0 : size - n, size}};
+        parts[i] = (struct sl_fetch_part){.file = i, .range = {size <= SL_FETCH_WHOLE_BYTES ? 0 : size - n, size}};
     }
     const silt_status status = host->fetch_now(fetch->fetch, call, parts, fetch->n_fetched, err);
     sl_release(fetch->dp->env, parts, fetch->n_fetched * sizeof(*parts));

@@ -5,6 +5,10 @@
  */
 #include "duck_write.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+
 #include "base/env.h"
 #include "base/error.h"
 #include "base/uri.h"
@@ -128,18 +132,49 @@ struct moving {
     silt_error error; /* guarded by lock; the first one */
 };
 
-static silt_status move_file(const struct sl_duck_writing *w, struct sl_duck_staged *file, silt_error *err)
+/*
+ * When a file was modified: of a store with local paths its own word, for which it costs nothing to ask; elsewhere the time at which the file was
+ * written here, since asking would be a round more for each file, and what the log says of it has no use for another clock.
+ */
+static silt_status take_time(const struct sl_duck_writing *w, struct sl_duck_staged *file, bool is_far, silt_error *err)
 {
-    const struct sl_dataplane_host *host = w->conn.dp->host;
-    silt_storage *storage = w->request->storage;
     int64_t size_bytes = 0;
-    SL_TRY(sl_call_check(w->conn.dp->env, w->call, err));
-    SL_TRY(host->adopt(storage, w->call, file->local, file->path, err));
-    SL_TRY(host->stat(storage, w->call, file->path, &size_bytes, &file->modified_ms, err));
+    if (is_far) {
+        return SILT_OK; /* known since before the move */
+    }
+    SL_TRY(w->conn.dp->host->stat(w->request->storage, w->call, file->path, &size_bytes, &file->modified_ms, err));
     return size_bytes == file->size_bytes
                ? SILT_OK
                : sl_fail(err, SILT_EIO, NULL, "file %s has %lld bytes, but %lld were written", file->relative,
                          (long long)size_bytes, (long long)file->size_bytes);
+}
+
+/* Before the local file is gone. */
+static silt_status note_time(struct sl_duck_staged *file, silt_error *err)
+{
+    struct stat found = {0};
+    if (stat(file->local, &found) != 0) {
+        return sl_fail_errno(err, errno, "look at", file->local);
+    }
+    file->modified_ms = (int64_t)found.st_mtim.tv_sec * 1000 + found.st_mtim.tv_nsec / 1000000;
+    return (int64_t)found.st_size == file->size_bytes
+               ? SILT_OK
+               : sl_fail(err, SILT_EIO, NULL, "file %s has %lld bytes, but %lld were written", file->relative,
+                         (long long)found.st_size, (long long)file->size_bytes);
+}
+
+static silt_status move_file(const struct sl_duck_writing *w, struct sl_duck_staged *file, silt_error *err)
+{
+    const struct sl_dataplane_host *host = w->conn.dp->host;
+    silt_storage *storage = w->request->storage;
+    char there[PATH_MAX];
+    SL_TRY(sl_call_check(w->conn.dp->env, w->call, err));
+    const bool is_far = host->local_path(storage, file->path, there, sizeof(there), NULL) == SILT_EUNSUPPORTED;
+    if (is_far) {
+        SL_TRY(note_time(file, err));
+    }
+    SL_TRY(host->adopt(storage, w->call, file->local, file->path, err));
+    return take_time(w, file, is_far, err);
 }
 
 static void *move_files(void *arg)

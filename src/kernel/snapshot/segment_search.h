@@ -27,6 +27,7 @@ struct sl_segment_search {
     struct sl_vec bad;     /* of struct sl_str */
     bool ignore_hint;
     bool commits_only;
+    bool ignore_crcs; /* the log itself is wanted */
     unsigned n_attempts;
     silt_error first; /* why the first bad checkpoint was, told when nothing else helps */
 };

@@ -65,7 +65,7 @@ static silt_status attempt(struct sl_segment_search *search, silt_snapshot *snap
     *chosen = true;
     bool opened = false;
     snapshot->segment = (*view)->segment;
-    if (sl_table_trusts_crc(snapshot->table) && !sl_segment_search_fell_back(search)) {
+    if (!search->ignore_crcs && sl_table_trusts_crc(snapshot->table) && !sl_segment_search_fell_back(search)) {
         SL_TRY(sl_snapshot_open_by_crc(snapshot, search->call, &opened, err));
     }
     if (opened) {
@@ -102,8 +102,8 @@ static silt_status try_once(struct sl_segment_search *search, silt_snapshot **ou
     return status;
 }
 
-silt_status sl_snapshot_load(silt_table *table, const silt_call *call, int64_t version, silt_snapshot **out,
-                             silt_error *err)
+static silt_status load(silt_table *table, const silt_call *call, int64_t version, bool ignore_crcs,
+                        silt_snapshot **out, silt_error *err)
 {
     *out = NULL;
     struct sl_segment_search search;
@@ -111,6 +111,7 @@ silt_status sl_snapshot_load(silt_table *table, const silt_call *call, int64_t v
     const int64_t newest = sl_table_newest_allowed(table);
     const int64_t wanted = version == SL_VERSION_LATEST && newest < version ? newest : version;
     sl_segment_search_init(&search, table, call, wanted);
+    search.ignore_crcs = ignore_crcs;
     silt_error found = SILT_ERROR_INIT;
     bool again = true;
     silt_status status = SILT_OK;
@@ -123,4 +124,18 @@ silt_status sl_snapshot_load(silt_table *table, const silt_call *call, int64_t v
         *err = found;
     }
     return status;
+}
+
+silt_status sl_snapshot_load(silt_table *table, const silt_call *call, int64_t version, silt_snapshot **out,
+                             silt_error *err)
+{
+    return load(table, call, version, false, out, err);
+}
+
+silt_status sl_table_newest_replayed(silt_table *table, const silt_call *call, silt_snapshot **out, silt_error *err)
+{
+    const struct sl_snapshot_moment moment = sl_snapshot_moment_now(silt_engine_env(silt_table_engine(table)));
+    SL_TRY(load(table, call, SL_VERSION_LATEST, true, out, err));
+    sl_snapshot_note_newest(*out, moment);
+    return SILT_OK;
 }

@@ -5,7 +5,23 @@
  */
 #include "kernel/snapshot/snapshot_int.h"
 
+#include "base/alloc.h"
+#include "base/env.h"
 #include "base/error.h"
+#include "kernel/engine/engine.h"
+#include "kernel/log/ahead.h"
+
+/* What the store says of the log behind a snapshot. */
+struct look {
+    silt_snapshot *old;
+    const silt_call *call;
+    struct sl_arena names;
+    struct sl_vec listed; /* struct sl_log_file */
+    bool exists;
+    silt_status status; /* of the listing */
+    silt_error *err;
+    struct sl_ahead ahead;
+};
 
 /* What a listing from the snapshot's own version on says. */
 enum continuation {
@@ -225,28 +241,43 @@ static silt_status inherit_files(struct growing *growing, silt_snapshot *old, si
     return SILT_OK;
 }
 
-static silt_status grow(struct growing *growing, silt_snapshot *old, const silt_call *call, const struct sl_vec *listed,
-                        size_t n_new, silt_error *err)
+/* Commits that came with the listing are not read again. */
+static silt_status replay_new(struct growing *growing, const struct look *look, size_t n_new, silt_error *err)
+{
+    const silt_snapshot *grown = growing->snapshot;
+    const struct sl_log_source source = sl_snapshot_source(grown);
+    struct sl_log_file *files = sl_alloc_array(grown->env, n_new, sizeof(*files));
+    if (files == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < n_new; i++) {
+        files[i] = grown->segment.commits[grown->segment.n_commits - n_new + i];
+        const struct sl_str bytes = sl_ahead_find(&look->ahead, &files[i]);
+        files[i].content = bytes.ptr != NULL ? bytes : files[i].content;
+    }
+    const struct sl_commits_request commits = {
+        .source = &source, .files = files, .n = n_new, .missing = SL_MISSING_FAILS, .in_parts = true};
+    const silt_status status = sl_commits_each(&commits, look->call, take_commit, growing, err);
+    sl_release(grown->env, files, n_new * sizeof(*files));
+    return status;
+}
+
+static silt_status grow(struct growing *growing, const struct look *look, size_t n_new, silt_error *err)
 {
     silt_snapshot *grown = growing->snapshot;
-    const struct sl_log_source source = sl_snapshot_source(grown);
+    silt_snapshot *old = look->old;
     const struct sl_log_view *old_view = growing->loaded == NULL ? atomic_load(&old->view) : NULL;
-    SL_TRY(extend_segment(grown, old, old_view, listed, n_new, err));
+    SL_TRY(extend_segment(grown, old, old_view, &look->listed, n_new, err));
     grown->segment_is_tail = old_view == NULL;
-    const struct sl_commits_request commits = {.source = &source,
-                                               .files = grown->segment.commits + (grown->segment.n_commits - n_new),
-                                               .n = n_new,
-                                               .missing = SL_MISSING_FAILS,
-                                               .in_parts = true};
-    SL_TRY(sl_commits_each(&commits, call, take_commit, growing, err));
+    SL_TRY(replay_new(growing, look, n_new, err));
     SL_TRY(take_state(growing, &old->state, err));
-    SL_TRY(sl_snapshot_complete(grown, call, err));
+    SL_TRY(sl_snapshot_complete(grown, look->call, err));
     return inherit_files(growing, old, err);
 }
 
-static silt_status make_grown(silt_snapshot *old, const silt_call *call, const struct sl_vec *listed, size_t n_new,
-                              silt_snapshot **out, silt_error *err)
+static silt_status make_grown(const struct look *look, size_t n_new, silt_snapshot **out, silt_error *err)
 {
+    const silt_snapshot *old = look->old;
     silt_snapshot *grown = sl_snapshot_alloc(old->table);
     if (grown == NULL) {
         return sl_fail_nomem(err);
@@ -268,7 +299,7 @@ static silt_status make_grown(silt_snapshot *old, const silt_call *call, const s
     sl_replay_init(&growing.replay, grown->env, sl_snapshot_root(grown), &grown->state, &grown->arena, &sink);
     silt_status status = sl_file_set_begin(&growing.tail, &options, err);
     if (status == SILT_OK) {
-        status = grow(&growing, old, call, listed, n_new, err);
+        status = grow(&growing, look, n_new, err);
     }
     sl_file_set_abandon(&growing.tail);
     sl_replay_release(&growing.replay);
@@ -282,36 +313,66 @@ static silt_status make_grown(silt_snapshot *old, const silt_call *call, const s
     return SILT_OK;
 }
 
+/* ---- asking ---- */
+
+static void ask(void *arg, size_t item)
+{
+    struct look *look = arg;
+    silt_snapshot *old = look->old;
+    const int64_t version = old->segment.version;
+    if (item == 0) {
+        look->status = sl_table_list_log(old->table, look->call, version, &look->names, &look->listed, &look->exists,
+                                         look->err);
+    } else {
+        const struct sl_log_source source = sl_snapshot_source(old);
+        sl_ahead_read(&look->ahead, &source, look->call, version);
+    }
+}
+
+/* Lists what is there from the snapshot's version on. A store far away is asked for the next commits at the same time. */
+static silt_status look_behind(struct look *look)
+{
+    silt_engine *engine = sl_snapshot_engine(look->old);
+    const bool at_once = !sl_table_is_catalog(look->old->table) &&
+                         sl_engine_asks_at_once(engine, sl_snapshot_storage(look->old),
+                                                sl_snapshot_root(look->old).ptr);
+    sl_parallel_for(sl_engine_executor(engine), at_once ? 2 : 1, ask, look);
+    return look->status;
+}
+
+static silt_status refresh(struct look *look, silt_snapshot **out, silt_error *err)
+{
+    silt_snapshot *old = look->old;
+    size_t n_new = 0;
+    SL_TRY(look_behind(look));
+    enum continuation found = judge_listing(old, look->listed.data, look->listed.len, &n_new);
+    if (found == LOG_GREW && atomic_load(&old->view) == NULL && atomic_load(&old->files) == NULL) {
+        found = LOG_DIFFERS; /* opened through a version checksum: so is the new one, if it can be */
+    }
+    switch (found) {
+    case LOG_UNCHANGED: *out = silt_snapshot_ref(old); return SILT_OK;
+    case LOG_GREW: return make_grown(look, n_new, out, err);
+    case LOG_DIFFERS: break;
+    }
+    return sl_snapshot_load(old->table, look->call, SL_VERSION_LATEST, out, err);
+}
+
 silt_status silt_snapshot_refresh(silt_snapshot *snapshot, const silt_call *call, silt_snapshot **out, silt_error *err)
 {
     if (snapshot == NULL || out == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "silt_snapshot_refresh needs a snapshot and an out parameter");
     }
     *out = NULL;
-    struct sl_arena names;
-    struct sl_vec listed;
-    sl_arena_init(&names, snapshot->env);
-    sl_vec_init(&listed, snapshot->env, sizeof(struct sl_log_file));
-    bool exists = false;
-    size_t n_new = 0;
+    struct look look = {.old = snapshot, .call = call, .err = err};
+    sl_arena_init(&look.names, snapshot->env);
+    sl_vec_init(&look.listed, snapshot->env, sizeof(struct sl_log_file));
     const struct sl_snapshot_moment moment = sl_snapshot_moment_now(snapshot->env);
-    silt_status status = sl_table_list_log(snapshot->table, call, snapshot->segment.version, &names, &listed, &exists,
-                                           err);
-    if (status == SILT_OK) {
-        enum continuation found = judge_listing(snapshot, listed.data, listed.len, &n_new);
-        if (found == LOG_GREW && atomic_load(&snapshot->view) == NULL && atomic_load(&snapshot->files) == NULL) {
-            found = LOG_DIFFERS; /* opened through a version checksum: so is the new one, if it can be */
-        }
-        switch (found) {
-        case LOG_UNCHANGED: *out = silt_snapshot_ref(snapshot); break;
-        case LOG_GREW: status = make_grown(snapshot, call, &listed, n_new, out, err); break;
-        case LOG_DIFFERS: status = sl_snapshot_load(snapshot->table, call, SL_VERSION_LATEST, out, err); break;
-        }
-    }
+    const silt_status status = refresh(&look, out, err);
     if (status == SILT_OK) {
         sl_snapshot_note_newest(*out, moment);
     }
-    sl_vec_release(&listed);
-    sl_arena_release(&names);
+    sl_ahead_release(&look.ahead);
+    sl_vec_release(&look.listed);
+    sl_arena_release(&look.names);
     return status;
 }

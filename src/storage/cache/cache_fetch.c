@@ -189,13 +189,20 @@ static silt_status take_tail(struct sl_fetch *fetch, const struct sl_fetch_part 
                               answer->data_len, err);
 }
 
+/* How much of a file comes with the opening. */
+static int64_t tail_bytes(const struct file *file)
+{
+    return file->said_size > TAIL_BYTES && file->said_size <= SL_FETCH_WHOLE_BYTES ? file->said_size : TAIL_BYTES;
+}
+
 static silt_status read_tails(struct sl_fetch *fetch, const silt_call *call, silt_error *err)
 {
     struct sl_fetch_part parts[TAILS_AT_ONCE];
     for (size_t from = 0; from < fetch->n_files; from += TAILS_AT_ONCE) {
         const size_t n = fetch->n_files - from < TAILS_AT_ONCE ? fetch->n_files - from : TAILS_AT_ONCE;
         for (size_t i = 0; i < n; i++) {
-            parts[i] = (struct sl_fetch_part){.file = from + i, .range = {-TAIL_BYTES, 0}};
+            const int64_t n_bytes = tail_bytes(&fetch->files[from + i]);
+            parts[i] = (struct sl_fetch_part){.file = from + i, .range = {-n_bytes, 0}};
         }
         struct batch batch = {.fetch = fetch, .on_part = take_tail, .parts = parts, .err = err};
         SL_TRY(run_batch(&batch, call, n));

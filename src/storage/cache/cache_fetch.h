@@ -13,6 +13,9 @@
 
 struct sl_fetch;
 
+/* Files up to this size are brought as a whole. */
+#define SL_FETCH_WHOLE_BYTES (INT64_C(64) << 10)
+
 struct sl_fetch_file {
     const char *path;   /* as the store knows it; borrowed until the fetch is closed */
     int64_t size_bytes; /* as the log says; -1 if not known. A file of another size is SILT_ECORRUPT */
@@ -33,7 +36,7 @@ struct sl_fetch_part {
 };
 
 /*
- * Opens all files and brings their ends (32 KiB). SILT_ENOTFOUND names a missing file. Where the range cache cannot be used, a warning says
+ * Opens all files and brings their ends (32 KiB), those that are said to be small as a whole: one round. SILT_ENOTFOUND names a missing file. Where the range cache cannot be used, a warning says
  * why, and everything goes into the scratch folder.
  */
 silt_status sl_fetch_open(const struct sl_fetch_request *request, const silt_call *call, struct sl_fetch **out,

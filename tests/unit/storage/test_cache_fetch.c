@@ -210,6 +210,26 @@ static void ends_come_with_the_opening(void **state)
     sl_fetch_close(fetch);
 }
 
+/* A small file needs no second round; one that is longer than it is said to be is found out all the same. */
+static void small_files_come_whole_with_the_opening(void **state)
+{
+    struct rig *rig = *state;
+    const int64_t size = 50000;
+    silt_error err = SILT_ERROR_INIT;
+    rig->files[2].size_bytes = size;
+    assert_int_equal(silt_storage_put(rig->memory, NULL, rig->paths[2], rig->bytes, (size_t)size, &err), SILT_OK);
+    struct sl_fetch *fetch = open_fine(rig);
+    const struct sl_fetch_part whole = {2, {0, size}};
+    assert_int_equal(sl_fetch_now(fetch, NULL, &whole, 1, &err), SILT_OK);
+    int64_t requests = 0, bytes = 0;
+    sl_fetch_counts(fetch, &requests, &bytes);
+    assert_int_equal(requests, N_FILES);
+    assert_int_equal(bytes, (N_FILES - 1) * 32768 + size);
+    sl_fetch_close(fetch);
+    rig->files[2].size_bytes = size - 1;
+    assert_int_equal(open_all(rig, &fetch, &err), SILT_ECORRUPT);
+}
+
 static void what_is_wanted_comes_and_nothing_else(void **state)
 {
     struct rig *rig = *state;
@@ -414,6 +434,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(ends_come_with_the_opening),
+        TEST(small_files_come_whole_with_the_opening),
         TEST(what_is_wanted_comes_and_nothing_else),
         TEST(parts_can_be_brought_at_once),
         TEST(without_a_tag_nothing_is_kept),

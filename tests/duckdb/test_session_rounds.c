@@ -1,0 +1,188 @@
+/*
+ * Rounds that statements take on a store far away: how many answers are waited for one after the other, and what is asked for. The store is one
+ * in memory that has no local paths.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+
+#include "rounds_store.h"
+#include "sql_fixture.h"
+
+/* Longer than a thread can take to come, however busy the machine; who waits in vain waits so long. */
+#define PATIENCE_MS 2000
+
+#define TABLE "'memory://w/t'"
+
+struct rig {
+    struct rounds rounds;
+    silt_storage *memory;
+    struct sql_fixture writer, reader; /* sessions of their own on the same store */
+};
+
+static void open_session(struct rig *rig, struct sql_fixture *sql)
+{
+    silt_storage_registry *stores = NULL;
+    silt_storage *far = NULL;
+    silt_error err = SILT_ERROR_INIT;
+    const silt_env *env = silt_env_default();
+    assert_int_equal(rounds_store_new(env, rig->memory, &rig->rounds, &far, &err), SILT_OK);
+    assert_int_equal(silt_storage_registry_new(env, &stores, &err), SILT_OK);
+    assert_int_equal(silt_storage_registry_add(stores, "memory", far, &err), SILT_OK);
+    silt_storage_unref(far);
+    const struct sql_options options = {.warehouse = "memory://w", .stores = stores};
+    assert_true(sql_open(sql, &options));
+}
+
+/* A table of three versions in a store that two sessions see. */
+static int set_up(void **state)
+{
+    struct rig *rig = calloc(1, sizeof(*rig));
+    silt_error err = SILT_ERROR_INIT;
+    rounds_init(&rig->rounds);
+    assert_int_equal(silt_storage_memory_new(silt_env_default(), &rig->memory, &err), SILT_OK);
+    open_session(rig, &rig->writer);
+    open_session(rig, &rig->reader);
+    assert_true(sql_run(&rig->writer, "CREATE TABLE " TABLE " (a BIGINT) USING delta"));
+    assert_true(sql_run(&rig->writer, "INSERT INTO " TABLE " VALUES (1)"));
+    assert_true(sql_run(&rig->writer, "INSERT INTO " TABLE " VALUES (2)"));
+    rounds_reset(&rig->rounds);
+    *state = rig;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct rig *rig = *state;
+    sql_close(&rig->writer);
+    sql_close(&rig->reader);
+    silt_storage_unref(rig->memory);
+    rounds_destroy(&rig->rounds);
+    free(rig);
+    return 0;
+}
+
+static void expect_sum(struct rig *rig, const char *from, int64_t sum)
+{
+    int64_t got = 0;
+    assert_true(sql_number(&rig->reader, &got, "SELECT sum(a) FROM %s", from));
+    assert_int_equal(got, sum);
+}
+
+/* Hint, listing, commits, data: no listing before to see whether there is a table, by whatever name; no version checksum. */
+static void a_first_query_lists_once(void **state)
+{
+    struct rig *rig = *state;
+    expect_sum(rig, TABLE, 3);
+    assert_int_equal(rig->rounds.n_lists, 1);
+    assert_int_equal(rig->rounds.n_reads, 1 + 3 + 2);
+    assert_int_equal(rig->rounds.rounds, 4);
+}
+
+static void a_first_query_by_name_lists_once(void **state)
+{
+    struct rig *rig = *state;
+    expect_sum(rig, "t", 3);
+    assert_int_equal(rig->rounds.n_lists, 1);
+    assert_int_equal(rig->rounds.rounds, 4);
+    rounds_reset(&rig->rounds);
+    rig->rounds.patience_ms = PATIENCE_MS;
+    expect_sum(rig, "t", 3);
+    assert_int_equal(rig->rounds.rounds, 2);
+    rig->rounds.patience_ms = 0;
+    assert_int_not_equal(sql_try(&rig->reader, "SELECT * FROM absent"), SILT_OK);
+}
+
+/* The listing and the commits that may have come go together, and then the data. */
+static void what_came_since_takes_one_round(void **state)
+{
+    struct rig *rig = *state;
+    expect_sum(rig, TABLE, 3);
+    rounds_reset(&rig->rounds);
+    rig->rounds.patience_ms = PATIENCE_MS;
+    expect_sum(rig, TABLE, 3);
+    assert_int_equal(rig->rounds.n_lists, 1);
+    assert_int_equal(rig->rounds.rounds, 2);
+    rig->rounds.patience_ms = 0;
+    assert_true(sql_run(&rig->writer, "INSERT INTO " TABLE " VALUES (3)"));
+    assert_true(sql_run(&rig->writer, "INSERT INTO " TABLE " VALUES (4)"));
+    rounds_reset(&rig->rounds);
+    rig->rounds.patience_ms = PATIENCE_MS;
+    expect_sum(rig, TABLE, 10);
+    assert_int_equal(rig->rounds.n_lists, 1);
+    assert_int_equal(rig->rounds.n_reads, 2 + 4);
+    assert_int_equal(rig->rounds.rounds, 2);
+    rig->rounds.patience_ms = 0;
+    for (int i = 5; i < 9; i++) { /* more than are asked for ahead */
+        assert_true(sql_run(&rig->writer, "INSERT INTO " TABLE " VALUES (%d)", i));
+    }
+    expect_sum(rig, TABLE, 36);
+}
+
+static void written_files_are_not_asked_for_their_time(void **state)
+{
+    struct rig *rig = *state;
+    assert_true(sql_run(&rig->writer, "INSERT INTO " TABLE " VALUES (3)"));
+    assert_int_equal(rig->rounds.n_stats, 0);
+    assert_int_equal(rig->rounds.n_lists, 1);
+    int64_t got = 0;
+    assert_true(
+        sql_number(&rig->reader, &got,
+                   "SELECT max(date_diff('minute', _metadata.file_modification_time, now()))::BIGINT FROM " TABLE));
+    assert_in_range(got, 0, 60);
+}
+
+/* A table that was dropped and made anew by somebody else is not taken for the one that was read. */
+static void a_table_made_anew_is_another_one(void **state)
+{
+    struct rig *rig = *state;
+    expect_sum(rig, "t", 3);
+    assert_true(sql_run(&rig->writer, "DROP TABLE t"));
+    assert_int_not_equal(sql_try(&rig->reader, "SELECT * FROM t"), SILT_OK);
+    assert_true(sql_run(&rig->writer, "CREATE TABLE t (a BIGINT, other STRING) USING delta"));
+    assert_true(sql_run(&rig->writer, "INSERT INTO t VALUES (40, 'x')"));
+    expect_sum(rig, "t", 40);
+    assert_true(sql_run(&rig->writer, "DROP TABLE t"));
+    assert_true(sql_run(&rig->writer, "CREATE TABLE t (a BIGINT, something STRING) USING delta"));
+    assert_true(sql_run(&rig->writer, "INSERT INTO t VALUES (50, 'x'), (60, 'y')"));
+    expect_sum(rig, "t", 110);
+}
+
+/* More tables than a session keeps. */
+static void many_tables_are_read_in_turn(void **state)
+{
+    struct rig *rig = *state;
+    for (int i = 0; i < 7; i++) {
+        assert_true(sql_run(&rig->writer, "CREATE TABLE t%d USING delta AS SELECT %d AS a", i, i));
+    }
+    for (int i = 0; i < 21; i++) {
+        int64_t got = -1;
+        assert_true(sql_number(&rig->reader, &got, "SELECT a FROM t%d", i % 7));
+        assert_int_equal(got, i % 7);
+    }
+    int64_t got = -1;
+    assert_true(sql_number(&rig->reader, &got,
+                           "SELECT t0.a + t1.a + t2.a + t3.a + t4.a + t5.a + t6.a FROM t0, t1, t2, "
+                           "t3, t4, t5, t6"));
+    assert_int_equal(got, 21);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_first_query_lists_once),
+        TEST(a_first_query_by_name_lists_once),
+        TEST(what_came_since_takes_one_round),
+        TEST(a_table_made_anew_is_another_one),
+        TEST(written_files_are_not_asked_for_their_time),
+        TEST(many_tables_are_read_in_turn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
