@@ -137,6 +137,22 @@ static void written_files_are_not_asked_for_their_time(void **state)
     assert_in_range(got, 0, 60);
 }
 
+/* The listing and what may have come since, the data, the commit; then the version checksum, for which nothing is read. */
+static void an_append_after_another_takes_three_rounds_to_its_commit(void **state)
+{
+    struct rig *rig = *state;
+    assert_true(sql_run(&rig->writer, "INSERT INTO " TABLE " VALUES (3)"));
+    rounds_reset(&rig->rounds);
+    rig->rounds.patience_ms = PATIENCE_MS;
+    assert_true(sql_run(&rig->writer, "INSERT INTO " TABLE " VALUES (4)"));
+    assert_int_equal(rig->rounds.n_lists, 1);
+    assert_int_equal(rig->rounds.n_reads, 2);
+    assert_int_equal(rig->rounds.n_puts, 3);
+    assert_int_equal(rig->rounds.rounds, 4);
+    rig->rounds.patience_ms = 0;
+    expect_sum(rig, TABLE, 10);
+}
+
 /* A table that was dropped and made anew by somebody else is not taken for the one that was read. */
 static void a_table_made_anew_is_another_one(void **state)
 {
@@ -181,6 +197,7 @@ int main(void)
         TEST(a_first_query_by_name_lists_once),
         TEST(what_came_since_takes_one_round),
         TEST(a_table_made_anew_is_another_one),
+        TEST(an_append_after_another_takes_three_rounds_to_its_commit),
         TEST(written_files_are_not_asked_for_their_time),
         TEST(many_tables_are_read_in_turn),
     };

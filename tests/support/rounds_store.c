@@ -33,7 +33,7 @@ void rounds_reset(struct rounds *rounds)
 }
 
 /* Two calls that are made independently meet here, however late the second thread comes: neither comes back before the other has begun. */
-static size_t begin(struct rounds *rounds, size_t *counter, size_t n)
+static size_t begin(struct rounds *rounds, size_t *counter, size_t n, bool may_meet)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
@@ -49,7 +49,7 @@ static size_t begin(struct rounds *rounds, size_t *counter, size_t n)
     const size_t before = ++rounds->begun;
     rounds->n_under_way++;
     pthread_cond_broadcast(&rounds->moved);
-    const bool waits = rounds->patience_ms > 0;
+    const bool waits = may_meet && rounds->patience_ms > 0;
     int late = 0;
     while (waits && late == 0 && rounds->n_under_way < 2 && rounds->begun == before) {
         late = pthread_cond_timedwait(&rounds->moved, &rounds->lock, &until);
@@ -71,7 +71,7 @@ static silt_status count_read_many(void *impl, const silt_call *call, silt_read_
                                    void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err)
 {
     const struct counting *c = impl;
-    const size_t round = begin(c->rounds, &c->rounds->n_reads, n);
+    const size_t round = begin(c->rounds, &c->rounds->n_reads, n, true);
     return end(c->rounds, round, silt_storage_read_many(c->base.inner, call, requests, n, on_done, ctx, err));
 }
 
@@ -79,7 +79,7 @@ static silt_status count_list(void *impl, const silt_call *call, const char *dir
                               bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err)
 {
     const struct counting *c = impl;
-    const size_t round = begin(c->rounds, &c->rounds->n_lists, 1);
+    const size_t round = begin(c->rounds, &c->rounds->n_lists, 1, true);
     return end(c->rounds, round, silt_storage_list(c->base.inner, call, dir, options, on_entry, ctx, err));
 }
 
@@ -87,7 +87,7 @@ static silt_status count_put_if_absent(void *impl, const silt_call *call, const 
                                        size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
     const struct counting *c = impl;
-    const size_t round = begin(c->rounds, &c->rounds->n_puts, 1);
+    const size_t round = begin(c->rounds, &c->rounds->n_puts, 1, false);
     return end(c->rounds, round, silt_storage_put_if_absent(c->base.inner, call, path, data, data_len, outcome, err));
 }
 
@@ -95,14 +95,14 @@ static silt_status count_put(void *impl, const silt_call *call, const char *path
                              silt_error *err)
 {
     const struct counting *c = impl;
-    const size_t round = begin(c->rounds, &c->rounds->n_puts, 1);
+    const size_t round = begin(c->rounds, &c->rounds->n_puts, 1, false);
     return end(c->rounds, round, silt_storage_put(c->base.inner, call, path, data, data_len, err));
 }
 
 static silt_status count_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err)
 {
     const struct counting *c = impl;
-    const size_t round = begin(c->rounds, &c->rounds->n_puts, 1);
+    const size_t round = begin(c->rounds, &c->rounds->n_puts, 1, false);
     return end(c->rounds, round, silt_storage_adopt(c->base.inner, call, local, path, err));
 }
 
@@ -110,7 +110,7 @@ static silt_status count_stat(void *impl, const silt_call *call, const char *pat
                               int64_t *modified_ms, silt_error *err)
 {
     const struct counting *c = impl;
-    const size_t round = begin(c->rounds, &c->rounds->n_stats, 1);
+    const size_t round = begin(c->rounds, &c->rounds->n_stats, 1, false);
     return end(c->rounds, round, silt_storage_stat(c->base.inner, call, path, size_bytes, modified_ms, err));
 }
 

@@ -244,11 +244,15 @@ const silt_executor *sl_engine_executor(const silt_engine *engine)
     return engine->executor;
 }
 
-bool sl_engine_asks_at_once(const silt_engine *engine, silt_storage *storage, const char *path)
+bool sl_storage_is_far(silt_storage *storage, const char *path)
 {
     char local[4096];
-    return engine->executor != NULL &&
-           silt_storage_local_path(storage, path, local, sizeof(local), NULL) == SILT_EUNSUPPORTED;
+    return silt_storage_local_path(storage, path, local, sizeof(local), NULL) == SILT_EUNSUPPORTED;
+}
+
+bool sl_engine_asks_at_once(const silt_engine *engine, silt_storage *storage, const char *path)
+{
+    return engine->executor != NULL && sl_storage_is_far(storage, path);
 }
 
 silt_status sl_engine_storage(silt_engine *engine, const char *uri, silt_storage **out, silt_error *err)

@@ -8,10 +8,9 @@
 #include "silt/engine.h"
 
 const silt_executor *sl_engine_executor(const silt_engine *engine); /* NULL: inline */
-/*
- * Is it worth asking a store for several things at once? It is when the file at the path is not on this machine, where each answer takes
- * its time, and when there are threads to ask from.
- */
+/* Is the file at the path not on this machine, so that each answer takes its time? A store without local paths says nothing else. */
+bool sl_storage_is_far(silt_storage *storage, const char *path);
+/* Is it worth asking a store for several things at once? It is when it is far, and when there are threads to ask from. */
 bool sl_engine_asks_at_once(const silt_engine *engine, silt_storage *storage, const char *path);
 /* Store of a URI; borrowed from the engine. */
 silt_status sl_engine_storage(silt_engine *engine, const char *uri, silt_storage **out, silt_error *err);

@@ -36,6 +36,21 @@ silt_status sl_table_absent(silt_table *table, const silt_call *call, silt_error
 silt_status sl_table_list_log(silt_table *table, const silt_call *call, int64_t from_version, struct sl_arena *arena,
                               struct sl_vec *files, bool *exists, silt_error *err);
 
+silt_table *sl_snapshot_table(const silt_snapshot *snapshot); /* borrowed */
+
+/*
+ * The version checksum that was put last through this table object, for who derives the next one from it. Taking it takes it away; release
+ * it with sl_kept_crc_free. Any thread.
+ */
+struct sl_kept_crc {
+    int64_t version;
+    size_t len;
+    char bytes[];
+};
+void sl_table_keep_crc(silt_table *table, int64_t version, struct sl_str bytes); /* NULL bytes: forgets what was kept */
+struct sl_kept_crc *sl_table_take_crc(silt_table *table, int64_t version);       /* NULL: that version's is not there */
+void sl_kept_crc_free(const silt_table *table, struct sl_kept_crc *kept);        /* NULL is legal */
+
 bool sl_table_is_catalog(const silt_table *table);           /* opened through a catalog */
 silt_committer *sl_table_committer(const silt_table *table); /* of its catalog, borrowed; NULL: none */
 int64_t sl_table_newest_allowed(const silt_table *table);    /* the catalog's version; INT64_MAX without a catalog */

@@ -101,6 +101,11 @@ silt_engine *sl_snapshot_engine(const silt_snapshot *snapshot)
     return silt_table_engine(snapshot->table);
 }
 
+silt_table *sl_snapshot_table(const silt_snapshot *snapshot)
+{
+    return snapshot->table;
+}
+
 silt_storage *sl_snapshot_storage(const silt_snapshot *snapshot)
 {
     return sl_table_storage(snapshot->table);

@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -15,6 +16,9 @@
 #include "kernel/log/list.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
+
+/* A larger version checksum is read again by who needs it. */
+#define MAX_KEPT_CRC ((size_t)256 * 1024)
 
 struct silt_table {
     atomic_size_t refs;
@@ -27,11 +31,13 @@ struct silt_table {
     struct sl_catalog_tail tail;
     silt_committer *committer; /* a reference; NULL: none */
     atomic_bool distrusts_crc; /* a version checksum contradicted the log */
+    _Atomic(struct sl_kept_crc *) kept_crc;
 };
 
 static void free_table(silt_table *table)
 {
     silt_engine *engine = table->engine;
+    sl_kept_crc_free(table, atomic_load(&table->kept_crc));
     silt_committer_unref(table->committer);
     sl_arena_release(&table->arena);
     sl_release(table->env, table, sizeof(*table));
@@ -47,6 +53,7 @@ static silt_status make_table(silt_engine *engine, const char *uri, silt_table *
     }
     atomic_init(&table->refs, 1);
     atomic_init(&table->distrusts_crc, false);
+    atomic_init(&table->kept_crc, NULL);
     table->env = env;
     table->engine = silt_engine_ref(engine);
     sl_arena_init(&table->arena, env);
@@ -180,6 +187,37 @@ bool sl_table_trusts_crc(const silt_table *table)
 void sl_table_distrust_crc(silt_table *table)
 {
     atomic_store(&table->distrusts_crc, true);
+}
+
+void sl_kept_crc_free(const silt_table *table, struct sl_kept_crc *kept)
+{
+    if (kept != NULL) {
+        sl_release(table->env, kept, sizeof(*kept) + kept->len);
+    }
+}
+
+void sl_table_keep_crc(silt_table *table, int64_t version, struct sl_str bytes)
+{
+    struct sl_kept_crc *kept = NULL;
+    if (bytes.ptr != NULL && bytes.len <= MAX_KEPT_CRC) {
+        kept = sl_alloc(table->env, sizeof(*kept) + bytes.len); /* without memory it is read again */
+    }
+    if (kept != NULL) {
+        kept->version = version;
+        kept->len = bytes.len;
+        memcpy(kept->bytes, bytes.ptr, bytes.len);
+    }
+    sl_kept_crc_free(table, atomic_exchange(&table->kept_crc, kept));
+}
+
+struct sl_kept_crc *sl_table_take_crc(silt_table *table, int64_t version)
+{
+    struct sl_kept_crc *kept = atomic_exchange(&table->kept_crc, NULL);
+    if (kept != NULL && kept->version != version) {
+        sl_kept_crc_free(table, kept);
+        kept = NULL;
+    }
+    return kept;
 }
 
 silt_table *silt_table_ref(silt_table *table)

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "kernel/engine/engine.h"
 #include "kernel/snapshot/crc_derive.h"
+#include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 
 /* How many versions before the commit's a checksum is looked for. */
@@ -17,16 +18,19 @@ struct chain {
     struct sl_log_source source;
     const silt_env *env;
     const silt_call *call;
+    silt_table *keeper; /* the table object that the next commit of this caller will know as well */
 };
 
-static struct chain chain_of(const struct sl_after_crc *after, silt_table *table, const silt_call *call)
+static struct chain chain_of(const struct sl_after_crc *after, silt_table *table, const silt_snapshot *base,
+                             const silt_call *call)
 {
     silt_engine *engine = silt_table_engine(table);
     return (struct chain){
         .after = after,
         .source = {.engine = engine, .storage = sl_table_storage(table), .root = sl_table_root(table)},
         .env = silt_engine_env(engine),
-        .call = call};
+        .call = call,
+        .keeper = base != NULL ? sl_snapshot_table(base) : table};
 }
 
 /* *found false: there is none, or it is not to be used. */
@@ -48,12 +52,30 @@ static silt_status read_crc(const struct chain *chain, int64_t version, struct s
     return status;
 }
 
+/* The checksum of the version before, if it was put last here. */
+static silt_status find_kept(const struct chain *chain, int64_t version, struct sl_crc *out, bool *found,
+                             silt_error *err)
+{
+    struct sl_kept_crc *kept = sl_table_take_crc(chain->keeper, version);
+    if (kept == NULL) {
+        return SILT_OK;
+    }
+    const struct sl_str bytes = sl_str_make(kept->bytes, kept->len);
+    const silt_status status = sl_crc_parse(chain->env, chain->after->arena, version, bytes, true, out, err);
+    sl_kept_crc_free(chain->keeper, kept);
+    *found = status == SILT_OK;
+    return status;
+}
+
 /* The nearest checksum before the commit, not older than what the transaction read. */
 static silt_status find_before(const struct chain *chain, struct sl_crc *out, bool *found, silt_error *err)
 {
     const struct sl_committed *committed = chain->after->committed;
     const int64_t oldest = committed->base != NULL ? silt_snapshot_version(committed->base) : INT64_MAX;
     *found = false;
+    if (committed->version - 1 >= oldest) {
+        SL_TRY(find_kept(chain, committed->version - 1, out, found, err));
+    }
     for (int64_t back = 1; back <= MAX_BACK && committed->version - back >= oldest && !*found; back++) {
         SL_TRY(read_crc(chain, committed->version - back, out, found, err));
     }
@@ -131,6 +153,9 @@ static silt_status put(const struct chain *chain, const struct sl_crc *crc, silt
                                        err);
     }
     bool stale = false;
+    if (status == SILT_OK && outcome == SILT_PUT_DONE) {
+        sl_table_keep_crc(chain->keeper, crc->version, sl_buf_view(&bytes));
+    }
     if (status == SILT_OK && outcome == SILT_PUT_EXISTS) {
         status = is_stale(chain, crc->version, crc->txn_id, &stale, err);
     }
@@ -165,7 +190,7 @@ static silt_status read_commit(const struct chain *chain, int64_t version, struc
 silt_status sl_after_crc_write(const struct sl_after_crc *after, const silt_call *call, struct sl_crc *out, bool *made,
                                silt_error *err)
 {
-    const struct chain chain = chain_of(after, after->committed->table, call);
+    const struct chain chain = chain_of(after, after->committed->table, after->committed->base, call);
     *out = (struct sl_crc){.version = -1};
     SL_TRY(derive(&chain, out, made, err));
     return *made ? put(&chain, out, err) : SILT_OK;
@@ -175,7 +200,7 @@ silt_status sl_after_crc_restart(silt_table *table, silt_snapshot *snapshot, con
 {
     struct sl_arena arena;
     const struct sl_after_crc after = {.arena = &arena};
-    const struct chain chain = chain_of(&after, table, call);
+    const struct chain chain = chain_of(&after, table, snapshot, call);
     sl_arena_init(&arena, chain.env);
     struct sl_crc crc;
     const char *why_not = NULL;
