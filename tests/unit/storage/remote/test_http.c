@@ -197,8 +197,9 @@ static void answers_whose_head_is_cut_are_failures(void **state)
     for (size_t m = 0; m < sizeof(methods) / sizeof(methods[0]); m++) {
         for (size_t c = 0; c < sizeof(codes) / sizeof(codes[0]); c++) {
             for (int cut = 17; cut < 60; cut += 7) {
-                char target[128];
-                (void)snprintf(target, sizeof(target), "/do/code=%d,header=X-Padding:0123456789012345,headcut=%d/h%s",
+                char target[160];
+                (void)snprintf(target, sizeof(target),
+                               "/do/code=%d,header=X-Padding:0123456789012345678901234567890123456789,headcut=%d/h%s",
                                codes[c], cut, methods[m]);
                 struct sl_http_request request = request_of(rig, methods[m], target);
                 expect_failure(rig, &request, SILT_EIO, "127.0.0.1");
