@@ -53,8 +53,8 @@ sweep: deps ## kill, fail and starve whatever writes, at every point (make test 
 	@export SILT_SWEEP=all SILT_ENGINE_PATH=$(CURDIR)/build/release/lib/libsilt_duckdb.so; \
 	  for sweep in $(sweeps); do build/release/tests/crash/$$sweep || exit 1; done
 
-test-interop: product ## run the tests against other implementations
-	@SILT=$(CURDIR)/build/release/bin/silt tests/interop/run
+test-interop: product ## run the tests against other implementations (AREAS="types mixed" for some)
+	@SILT=$(CURDIR)/build/release/bin/silt tests/interop/run $(AREAS)
 
 test-stores: product ## run the tests of stores against servers (STORES="s3 az" for some)
 	@cmake --build --preset release --parallel $(JOBS) --target contract
