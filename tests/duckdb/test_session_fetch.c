@@ -79,7 +79,6 @@ static const char *const QUERIES[] = {
     "SELECT a, b FROM @ VERSION AS OF 1 WHERE a = 5",
     "SELECT x.a, z.e FROM @ x, LATERAL (SELECT x.b || '!' AS e) z WHERE x.a = 7",
     "SELECT ANY_VALUE(q.c) FROM @ AS q WHERE q.a = 7",
-    "SELECT column_name, min, max, count FROM (SUMMARIZE @)",
     "DESCRIBE SELECT * FROM @",
 };
 
