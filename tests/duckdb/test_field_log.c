@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sql/resident.h"
+
 #define NO_MAP "MAP([]::VARCHAR[], []::VARCHAR[])"
 
 static const char *log_file(struct session_fixture *s, const char *name)
@@ -25,6 +27,7 @@ static const char *commit_name(struct session_fixture *s, int64_t version)
 
 static void drop(struct session_fixture *s, const char *name)
 {
+    sl_session_forget_resident(s->session); /* which would go on with what it knows of the table */
     assert_int_equal(unlink(sl_arena_printf(&s->arena, "%s/t/_delta_log/%s", s->dir, name)), 0);
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "json/writer.h"
+#include "sql/resident.h"
 
 static const char *keep(struct session_fixture *s, struct sl_buf *buf)
 {
@@ -42,8 +43,13 @@ static const char *make_way(struct session_fixture *s, const char *path)
     return full;
 }
 
+/*
+ * What is changed by hand is to be met by whoever opens the table: a session goes on with what it knows of a table for as long as no commit
+ * tells it otherwise.
+ */
 void hand_put(struct session_fixture *s, const char *path, const char *text)
 {
+    sl_session_forget_resident(s->session);
     FILE *file = fopen(make_way(s, path), "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
@@ -84,6 +90,7 @@ void hand_parquet(struct session_fixture *s, const char *path, const char *query
 
 void hand_remove(struct session_fixture *s, const char *path)
 {
+    sl_session_forget_resident(s->session);
     assert_int_equal(system(sl_arena_printf(&s->arena, "rm -rf '%s'", full_path(s, path))), 0);
 }
 
