@@ -274,6 +274,7 @@ struct sim_actor {
     silt_snapshot *snapshot;
     int64_t seen_version;
     int64_t opened_us; /* when the snapshot was the newest */
+    int64_t visited;   /* one more than the old version that is looked at; 0: none */
     int32_t writing;   /* index of the transaction that it writes files for */
 };
 

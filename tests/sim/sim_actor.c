@@ -124,6 +124,9 @@ bool sim_actor_excuse(struct sim_actor *actor, const char *what, silt_status sta
         if (actor->world->knobs.expires && actor->world->now_us - actor->opened_us > HOUR_US) {
             return true; /* what it holds may have expired */
         }
+        if (actor->visited > 0 && !sim_store_can_open(actor->world, actor->visited - 1)) {
+            return true; /* it expired while it was looked at */
+        }
         break;
     default: break;
     }

@@ -75,7 +75,9 @@ void sim_do_travel(struct sim_actor *actor)
         sim_break(world, "a%d asked for version %lld and got %lld", actor->index, (long long)version,
                   (long long)silt_snapshot_version(snapshot));
     } else {
+        actor->visited = version + 1;
         (void)sim_view_take(actor, snapshot);
+        actor->visited = 0;
     }
     silt_snapshot_unref(snapshot);
 }
