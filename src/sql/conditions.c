@@ -9,6 +9,7 @@
 #include "sql/conditions.h"
 
 #include "base/error.h"
+#include "sql/tree.h"
 
 /* Conjuncts of one clause, and those of the clauses around it that reach as far. */
 struct clause {
@@ -27,33 +28,6 @@ static bool type_is(const sl_json *object, const char *type)
     return sl_str_eq_c(sl_json_member_text(object, "type"), type);
 }
 
-static bool push(struct sl_vec *stack, const sl_json *node)
-{
-    const sl_json **slot = sl_vec_push(stack);
-    if (slot != NULL) {
-        *slot = node;
-    }
-    return slot != NULL;
-}
-
-static bool push_children(struct sl_vec *stack, const sl_json *container)
-{
-    struct sl_json_iter iter = sl_json_iterate(container);
-    struct sl_str key;
-    const sl_json *child = NULL;
-    while (sl_json_next(&iter, &key, &child)) {
-        if ((sl_json_is_object(child) || sl_json_is_array(child)) && !push(stack, child)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static const sl_json *pop(struct sl_vec *stack)
-{
-    return *(const sl_json **)sl_vec_at(stack, --stack->len);
-}
-
 /* A condition taken apart at its ANDs. */
 static bool split(struct sl_arena *arena, const sl_json *condition, struct clause *out)
 {
@@ -61,11 +35,11 @@ static bool split(struct sl_arena *arena, const sl_json *condition, struct claus
     struct sl_vec found;
     sl_vec_init(&todo, arena->env, sizeof(const sl_json *));
     sl_vec_init(&found, arena->env, sizeof(const sl_json *));
-    bool good = push(&todo, condition);
+    bool good = sl_tree_push(&todo, condition);
     while (good && todo.len > 0) {
-        const sl_json *node = pop(&todo);
-        good = type_is(node, "CONJUNCTION_AND") ? push_children(&todo, sl_json_member(node, "children"))
-                                                : push(&found, node);
+        const sl_json *node = sl_tree_pop(&todo);
+        good = type_is(node, "CONJUNCTION_AND") ? sl_tree_push_children(&todo, sl_json_member(node, "children"))
+                                                : sl_tree_push(&found, node);
     }
     const sl_json **all = good ? sl_arena_alloc_array(arena, found.len + 1, sizeof(*all)) : NULL;
     if (all != NULL && found.len > 0) {
@@ -239,12 +213,12 @@ static bool speaks_of_keys(struct sl_arena *arena, const sl_json *select, const 
 {
     struct sl_vec todo;
     sl_vec_init(&todo, arena->env, sizeof(const sl_json *));
-    bool good = push(&todo, conjunct);
+    bool good = sl_tree_push(&todo, conjunct);
     *out = true;
     while (good && *out && todo.len > 0) {
-        const sl_json *node = pop(&todo);
+        const sl_json *node = sl_tree_pop(&todo);
         *out = !type_is(node, "COLUMN_REF") || is_group_key(select, node);
-        good = push_children(&todo, node);
+        good = sl_tree_push_children(&todo, node);
     }
     sl_vec_release(&todo);
     return good;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/quote.h"
 #include "schema/type.h"
+#include "sql/tree.h"
 
 /* Aliases of aliases are followed so far; then all columns are hidden. */
 #define MAX_ROUNDS 16
@@ -24,43 +25,6 @@ struct search {
     bool renames;           /* columns get names in ways that are not followed */
 };
 
-static bool push(struct sl_vec *nodes, const sl_json *node)
-{
-    const sl_json **slot = sl_vec_push(nodes);
-    if (slot != NULL) {
-        *slot = node;
-    }
-    return slot != NULL;
-}
-
-static const sl_json *node_at(const struct sl_vec *nodes, size_t i)
-{
-    return *(const sl_json *const *)sl_vec_at(nodes, i);
-}
-
-static bool push_children(struct sl_vec *stack, const sl_json *container)
-{
-    struct sl_json_iter iter = sl_json_iterate(container);
-    struct sl_str key;
-    const sl_json *child = NULL;
-    while (sl_json_next(&iter, &key, &child)) {
-        if ((sl_json_is_object(child) || sl_json_is_array(child)) && !push(stack, child)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool is_any(struct sl_str text, const char *const *words)
-{
-    for (; *words != NULL; words++) {
-        if (sl_str_eq_c(text, *words)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Notes what one node is; false when out of memory. */
 static bool note(struct search *search, const sl_json *node)
 {
@@ -69,28 +33,28 @@ static bool note(struct search *search, const sl_json *node)
     static const char *const joining[] = {"CONJUNCTION_OR", "OPERATOR_NOT", "CASE_EXPR", NULL};
     const struct sl_str type = sl_json_member_text(node, "type");
     const bool is_expression = sl_json_member_text(node, "class").ptr != NULL;
-    search->renames = search->renames || is_any(type, renaming) ||
+    search->renames = search->renames || sl_tree_is_any(type, renaming) ||
                       sl_json_count(sl_json_member(node, "column_name_alias")) > 0 ||
                       sl_json_count(sl_json_member(node, "aliases")) > 0 ||
                       sl_json_count(sl_json_member(node, "rename_list")) > 0;
-    search->joins = search->joins || is_any(type, joining);
+    search->joins = search->joins || sl_tree_is_any(type, joining);
     search->negates = search->negates || sl_str_eq_c(type, "OPERATOR_NOT") || sl_str_eq_c(type, "CASE_EXPR") ||
                       sl_str_eq_c(sl_json_member_text(node, "id"), "BOOLEAN");
-    if (sl_str_eq_c(type, "COMPARE_DISTINCT_FROM") && !push(&search->distinct, node)) {
+    if (sl_str_eq_c(type, "COMPARE_DISTINCT_FROM") && !sl_tree_push(&search->distinct, node)) {
         return false;
     }
-    if (sl_str_eq_c(type, "COMPARE_NOT_DISTINCT_FROM") && !push(&search->same, node)) {
+    if (sl_str_eq_c(type, "COMPARE_NOT_DISTINCT_FROM") && !sl_tree_push(&search->same, node)) {
         return false;
     }
-    return !is_expression || sl_json_member_text(node, "alias").ptr == NULL || push(&search->aliased, node);
+    return !is_expression || sl_json_member_text(node, "alias").ptr == NULL || sl_tree_push(&search->aliased, node);
 }
 
 static bool walk(struct search *search, const sl_json *root)
 {
-    bool good = push(&search->stack, root);
+    bool good = sl_tree_push(&search->stack, root);
     while (good && search->stack.len > 0) {
-        const sl_json *node = node_at(&search->stack, --search->stack.len);
-        good = (!sl_json_is_object(node) || note(search, node)) && push_children(&search->stack, node);
+        const sl_json *node = sl_tree_pop(&search->stack);
+        good = (!sl_json_is_object(node) || note(search, node)) && sl_tree_push_children(&search->stack, node);
     }
     return good;
 }
@@ -127,13 +91,14 @@ static bool add_names(struct sl_vec *names, const sl_json *column)
 /* All names of columns in an expression. *others: something in it stands for columns without naming them. */
 static bool gather(struct search *search, const sl_json *expression, struct sl_vec *names, bool *others)
 {
-    bool good = push(&search->stack, expression);
+    bool good = sl_tree_push(&search->stack, expression);
     while (good && search->stack.len > 0) {
-        const sl_json *node = node_at(&search->stack, --search->stack.len);
+        const sl_json *node = sl_tree_pop(&search->stack);
         const struct sl_str type = sl_json_is_object(node) ? sl_json_member_text(node, "type")
                                                            : (struct sl_str){NULL, 0};
         *others = *others || sl_str_eq_c(type, "STAR") || sl_str_eq_c(type, "SUBQUERY");
-        good = (!sl_str_eq_c(type, "COLUMN_REF") || add_names(names, node)) && push_children(&search->stack, node);
+        good = (!sl_str_eq_c(type, "COLUMN_REF") || add_names(names, node)) &&
+               sl_tree_push_children(&search->stack, node);
     }
     return good;
 }
@@ -141,7 +106,7 @@ static bool gather(struct search *search, const sl_json *expression, struct sl_v
 static bool is_alias(const struct search *search, struct sl_str name)
 {
     for (size_t i = 0; i < search->aliased.len; i++) {
-        if (sl_str_eq_nocase(sl_json_member_text(node_at(&search->aliased, i), "alias"), name)) {
+        if (sl_str_eq_nocase(sl_json_member_text(sl_tree_at(&search->aliased, i), "alias"), name)) {
             return true;
         }
     }
@@ -166,7 +131,7 @@ static bool may_be_constant(struct search *search, const sl_json *expression, bo
 static bool add_comparisons(struct search *search, const struct sl_vec *nodes, struct sl_hidden *hidden)
 {
     for (size_t i = 0; i < nodes->len; i++) {
-        const sl_json *node = node_at(nodes, i);
+        const sl_json *node = sl_tree_at(nodes, i);
         bool left = false;
         bool right = false;
         if (!may_be_constant(search, sl_json_member(node, "left"), &left) ||
@@ -188,7 +153,7 @@ static bool follow_aliases(struct search *search, struct sl_hidden *hidden)
         before = hidden->names.len;
         hidden->all = hidden->all || round == MAX_ROUNDS;
         for (size_t i = 0; i < search->aliased.len && !hidden->all; i++) {
-            const sl_json *node = node_at(&search->aliased, i);
+            const sl_json *node = sl_tree_at(&search->aliased, i);
             if (has_name(&hidden->names, sl_json_member_text(node, "alias")) &&
                 !gather(search, node, &hidden->names, &hidden->all)) {
                 return false;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "schema/type.h"
+#include "sql/tree.h"
 
 struct walk {
     struct sl_arena *arena;
@@ -16,16 +17,6 @@ struct walk {
     struct sl_map tables; /* names and aliases of tables; keys borrowed from the tree */
     struct sl_vec alone;  /* struct sl_str: column references of one part */
 };
-
-static bool is_any(struct sl_str text, const char *const *words)
-{
-    for (; *words != NULL; words++) {
-        if (sl_str_eq_c(text, *words)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static bool add_table(struct walk *walk, struct sl_str name)
 {
@@ -66,8 +57,8 @@ static bool note(struct walk *walk, const sl_json *node)
     static const char *const whole[] = {"STAR", "POSITIONAL_REFERENCE", "PIVOT", "SHOW_REF", "COLUMN_DATA", NULL};
     static const char *const natural[] = {"NATURAL", "POSITIONAL", NULL};
     const struct sl_str type = sl_json_member_text(node, "type");
-    walk->mentioned->all = walk->mentioned->all || is_any(type, whole) ||
-                           is_any(sl_json_member_text(node, "ref_type"), natural) ||
+    walk->mentioned->all = walk->mentioned->all || sl_tree_is_any(type, whole) ||
+                           sl_tree_is_any(sl_json_member_text(node, "ref_type"), natural) ||
                            sl_json_count(sl_json_member(node, "column_name_alias")) > 0;
     if (sl_str_eq_c(type, "COLUMN_REF")) {
         return note_reference(walk, node);
@@ -77,26 +68,15 @@ static bool note(struct walk *walk, const sl_json *node)
                              add_table(walk, sl_json_member_text(node, "alias")));
 }
 
-static bool visit(struct walk *walk, const sl_json *container)
+/* The texts in an object or array, and its keys that name an object: names of CTEs are such in some places. */
+static bool note_texts(struct walk *walk, const sl_json *container)
 {
     struct sl_json_iter iter = sl_json_iterate(container);
     struct sl_str key;
     struct sl_str text;
     const sl_json *child = NULL;
     while (sl_json_next(&iter, &key, &child)) {
-        if (sl_json_to_str(child, &text)) {
-            if (!add_text(walk, text)) {
-                return false;
-            }
-        } else if (sl_json_is_object(child) || sl_json_is_array(child)) {
-            const sl_json **slot = sl_vec_push(&walk->stack);
-            if (slot == NULL) {
-                return false;
-            }
-            *slot = child;
-        }
-        /* Names of CTEs are keys of an object in some places. */
-        if (key.len > 0 && sl_json_is_object(child) && !add_table(walk, key)) {
+        if (sl_json_to_str(child, &text) ? !add_text(walk, text) : sl_json_is_object(child) && !add_table(walk, key)) {
             return false;
         }
     }
@@ -115,14 +95,11 @@ static bool is_table(const struct walk *walk, struct sl_str name)
 
 static bool walk_tree(struct walk *walk, const sl_json *root)
 {
-    const sl_json **first = sl_vec_push(&walk->stack);
-    bool good = first != NULL;
-    if (good) {
-        *first = root;
-    }
+    bool good = sl_tree_push(&walk->stack, root);
     while (good && walk->stack.len > 0) {
-        const sl_json *node = *(const sl_json **)sl_vec_at(&walk->stack, --walk->stack.len);
-        good = (!sl_json_is_object(node) || note(walk, node)) && visit(walk, node);
+        const sl_json *node = sl_tree_pop(&walk->stack);
+        good = (!sl_json_is_object(node) || note(walk, node)) && note_texts(walk, node) &&
+               sl_tree_push_children(&walk->stack, node);
     }
     for (size_t i = 0; i < walk->alone.len && good; i++) {
         walk->mentioned->all = walk->mentioned->all || is_table(walk, *(struct sl_str *)sl_vec_at(&walk->alone, i));
@@ -141,10 +118,20 @@ void sl_mentioned_release(struct sl_mentioned *mentioned)
     sl_map_release(&mentioned->texts);
 }
 
-silt_status sl_mentioned_find(struct sl_arena *arena, const sl_json *root, struct sl_mentioned *mentioned,
-                              silt_error *err)
+void sl_mentioned_in(struct sl_mentioned *mentioned, const sl_json *root, bool all)
+{
+    mentioned->unread = root;
+    mentioned->all = all;
+}
+
+/* The tree is walked when a table first needs it. */
+static silt_status read_tree(struct sl_arena *arena, struct sl_mentioned *mentioned, silt_error *err)
 {
     const silt_env *env = mentioned->texts.env;
+    const sl_json *root = mentioned->unread;
+    if (mentioned->all || root == NULL) {
+        return SILT_OK;
+    }
     struct walk walk = {.arena = arena, .mentioned = mentioned};
     sl_vec_init(&walk.stack, env, sizeof(const sl_json *));
     sl_vec_init(&walk.alone, env, sizeof(struct sl_str));
@@ -153,7 +140,17 @@ silt_status sl_mentioned_find(struct sl_arena *arena, const sl_json *root, struc
     sl_map_release(&walk.tables);
     sl_vec_release(&walk.alone);
     sl_vec_release(&walk.stack);
+    mentioned->unread = NULL;
     return good ? SILT_OK : sl_fail_nomem(err);
+}
+
+static bool has_remote_files(const silt_scan_plan *plan)
+{
+    size_t i = 0;
+    while (i < plan->n_files && plan->files[i].local_path != NULL) {
+        i++;
+    }
+    return i < plan->n_files;
 }
 
 static bool is_mentioned(const struct sl_mentioned *mentioned, struct sl_str name)
@@ -166,11 +163,15 @@ static bool is_mentioned(const struct sl_mentioned *mentioned, struct sl_str nam
     return false;
 }
 
-silt_status sl_mentioned_columns(struct sl_arena *arena, const struct sl_mentioned *mentioned,
-                                 const silt_scan_plan *plan, const bool **out, silt_error *err)
+silt_status sl_mentioned_columns(struct sl_arena *arena, struct sl_mentioned *mentioned, const silt_scan_plan *plan,
+                                 const bool **out, silt_error *err)
 {
     const struct silt_type *root = &plan->logical->root;
     *out = NULL;
+    if (!has_remote_files(plan)) {
+        return SILT_OK;
+    }
+    SL_TRY(read_tree(arena, mentioned, err));
     if (mentioned->all) {
         return SILT_OK;
     }

@@ -13,17 +13,17 @@
 #include "silt/engine.h"
 
 struct sl_mentioned {
-    bool all;            /* every column: by a star, a row as a whole, a place */
-    struct sl_map texts; /* every text of the tree; keys are copies in the arena */
+    bool all;              /* every column: by a star, a row as a whole, a place */
+    struct sl_map texts;   /* every text of the tree; keys are copies in the arena */
+    const sl_json *unread; /* a tree whose texts are still to be added; NULL: none */
 };
 
 void sl_mentioned_init(struct sl_mentioned *mentioned, const silt_env *env);
 void sl_mentioned_release(struct sl_mentioned *mentioned);
-/* Adds what the tree of a statement says. */
-silt_status sl_mentioned_find(struct sl_arena *arena, const sl_json *root, struct sl_mentioned *mentioned,
-                              silt_error *err);
-/* Flags for the columns of a plan, in the arena; NULL when all may be read. */
-silt_status sl_mentioned_columns(struct sl_arena *arena, const struct sl_mentioned *mentioned,
-                                 const silt_scan_plan *plan, const bool **out, silt_error *err);
+/* The statement's tree, which must live for as long as columns are asked for. all: it does not say everything. */
+void sl_mentioned_in(struct sl_mentioned *mentioned, const sl_json *root, bool all);
+/* Flags for the columns of a plan, in the arena; NULL when all may be read, or no file of it is remote. */
+silt_status sl_mentioned_columns(struct sl_arena *arena, struct sl_mentioned *mentioned, const silt_scan_plan *plan,
+                                 const bool **out, silt_error *err);
 
 #endif

@@ -184,8 +184,7 @@ static silt_status find_columns(struct sl_prepare *prepare, const sl_json *root,
     struct sl_plane_habits habits;
     SL_TRY(sl_prepare_habits(prepare, &habits, err));
     prepare->hidden.all = !habits.own_calls;
-    prepare->mentioned.all = !habits.own_calls;
-    SL_TRY(sl_mentioned_find(&prepare->query->arena, root, &prepare->mentioned, err));
+    sl_mentioned_in(&prepare->mentioned, root, !habits.own_calls);
     if (sl_str_find(json, SL_STR("DISTINCT_FROM")) == SIZE_MAX) {
         return SILT_OK;
     }

@@ -9,6 +9,7 @@
 #include "silt/scan.h"
 #include "sql/prepare_int.h"
 #include "sql/select_parts.h"
+#include "sql/tree.h"
 
 #define NEAR_DISTANCE 4
 
@@ -156,31 +157,6 @@ static silt_status narrow(struct sl_prepare *prepare, struct sl_select_parts *pa
 typedef silt_status (*visit_fn)(struct sl_prepare *prepare, struct sl_select_parts *parts, size_t base,
                                 silt_error *err);
 
-static bool push(struct sl_vec *todo, const sl_json *node)
-{
-    if (!sl_json_is_object(node) && !sl_json_is_array(node)) {
-        return true;
-    }
-    const sl_json **slot = sl_vec_push(todo);
-    if (slot != NULL) {
-        *slot = node;
-    }
-    return slot != NULL;
-}
-
-static bool push_children(struct sl_vec *todo, const sl_json *node)
-{
-    struct sl_json_iter iter = sl_json_iterate(node);
-    struct sl_str key;
-    const sl_json *child = NULL;
-    while (sl_json_next(&iter, &key, &child)) {
-        if (!push(todo, child)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool is_named(struct sl_str text)
 {
     const struct sl_str name = SL_STR(SL_METADATA_NAME);
@@ -214,11 +190,11 @@ static silt_status walk(struct sl_prepare *prepare, const sl_json *root, struct 
     struct sl_vec todo;
     sl_select_parts_init(&parts, refs, prepare->session->env);
     sl_vec_init(&todo, prepare->session->env, sizeof(const sl_json *));
-    silt_status status = push(&todo, root) ? SILT_OK : sl_fail_nomem(err);
+    silt_status status = sl_tree_push(&todo, root) ? SILT_OK : sl_fail_nomem(err);
     while (status == SILT_OK && todo.len > 0) {
-        const sl_json *node = *(const sl_json **)sl_vec_at(&todo, --todo.len);
+        const sl_json *node = sl_tree_pop(&todo);
         status = visit_select(prepare, &parts, node, base, visit, err);
-        if (status == SILT_OK && !push_children(&todo, node)) {
+        if (status == SILT_OK && !sl_tree_push_children(&todo, node)) {
             status = sl_fail_nomem(err);
         }
     }
