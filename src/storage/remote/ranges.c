@@ -95,9 +95,8 @@ static silt_status take_nothing(const struct sl_http_request *answer, silt_read_
     return SILT_OK;
 }
 
-/* Keeps n bytes of the body from `begin` on, in a block of just that size. */
-static silt_status keep(const silt_env *env, struct sl_buf *body, size_t begin, size_t n, silt_read_request *read,
-                        silt_error *err)
+silt_status sl_range_keep(const silt_env *env, struct sl_buf *body, size_t begin, size_t n, silt_read_request *read,
+                          silt_error *err)
 {
     if (n == 0) {
         return SILT_OK;
@@ -157,5 +156,5 @@ silt_status sl_range_take(const silt_env *env, struct sl_http_request *answer, s
     }
     read->file_size = size;
     sl_range_take_tag(answer, read);
-    return keep(env, &answer->answer, length > 0 ? (size_t)(begin - first) : 0, (size_t)length, read, err);
+    return sl_range_keep(env, &answer->answer, length > 0 ? (size_t)(begin - first) : 0, (size_t)length, read, err);
 }

@@ -23,6 +23,10 @@ size_t sl_range_max_answer(const silt_read_request *read);
 silt_status sl_range_take(const silt_env *env, struct sl_http_request *answer, silt_read_request *read,
                           silt_error *err);
 
+/* Makes n bytes of the body from `begin` on, which must be there, the data of the read, in a block of just that size. Takes the body. */
+silt_status sl_range_keep(const silt_env *env, struct sl_buf *body, size_t begin, size_t n, silt_read_request *read,
+                          silt_error *err);
+
 /* Fills the read's tag from the answer: the generation or the strong ETag that the server gives; "" for any other. */
 void sl_range_take_tag(const struct sl_http_request *answer, silt_read_request *read);
 

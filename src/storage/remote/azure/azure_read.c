@@ -77,30 +77,6 @@ static silt_status take_properties(struct sl_azure_request *request, int64_t *si
     return SILT_OK;
 }
 
-/* Gives the body to the request, in a block of just its size. */
-static silt_status give_body(struct sl_azure *azure, struct reading *reading, struct sl_http_request *answer,
-                             size_t begin, size_t len, silt_error *err)
-{
-    const silt_env *env = azure->context->env;
-    size_t had = 0;
-    size_t cap = 0;
-    if (len == 0) {
-        return SILT_OK;
-    }
-    char *data = sl_buf_take(&answer->answer, &had, &cap);
-    if (begin > 0) {
-        memmove(data, data + begin, len);
-    }
-    char *fitting = cap == len ? data : sl_resize(env, data, cap, len);
-    if (fitting == NULL) {
-        sl_release(env, data, cap);
-        return sl_fail_nomem(err);
-    }
-    reading->wanted->data = fitting;
-    reading->wanted->data_len = len;
-    return SILT_OK;
-}
-
 /* The whole file came, be it that no range was asked for or that the server does not know ranges. */
 static silt_status take_whole(struct sl_azure *azure, struct reading *reading, struct sl_http_request *answer,
                               silt_error *err)
@@ -110,7 +86,7 @@ static silt_status take_whole(struct sl_azure *azure, struct reading *reading, s
     const int64_t rest = size - begin;
     const int64_t len = reading->length >= 0 && reading->length < rest ? reading->length : rest;
     reading->wanted->file_size = size;
-    return give_body(azure, reading, answer, (size_t)begin, (size_t)len, err);
+    return sl_range_keep(azure->context->env, &answer->answer, (size_t)begin, (size_t)len, reading->wanted, err);
 }
 
 /*
@@ -149,7 +125,7 @@ static silt_status take_part(struct sl_azure *azure, struct reading *reading, st
         return fail_answer("it has more or less bytes than were asked for", err);
     }
     reading->wanted->file_size = size;
-    return give_body(azure, reading, answer, 0, (size_t)wanted, err);
+    return sl_range_keep(azure->context->env, &answer->answer, 0, (size_t)wanted, reading->wanted, err);
 }
 
 static silt_status take_content(struct sl_azure *azure, struct sl_azure_request *request, silt_error *err)

@@ -28,6 +28,20 @@ static void add(struct sl_s3_ask *ask, const char *name, const char *value)
     ask->extra[ask->n_extra++] = (struct sl_http_header){name, value};
 }
 
+/* A PUT of an object; what it points to is the caller's. */
+static struct sl_s3_ask ask_to_put(const struct sl_s3_place *place, struct sl_str body, const struct sl_s3_md5 *md5)
+{
+    struct sl_s3_ask ask = {.bucket = place->bucket,
+                            .method = "PUT",
+                            .key = place->key,
+                            .body = body.ptr,
+                            .body_len = body.len,
+                            .creates = true,
+                            .content = true};
+    add(&ask, "Content-MD5", md5->text);
+    return ask;
+}
+
 static silt_status locate_object(struct sl_s3_store *store, const char *path, struct sl_s3_place *place,
                                  silt_error *err)
 {
@@ -73,15 +87,8 @@ silt_status sl_s3_put_if_absent(void *impl, const silt_call *call, const char *p
     SL_TRY(locate_object(store, path, &place, err));
     SL_TRY(sl_s3_prove(store, call, &place, err));
     SL_TRY(sl_s3_md5_text(store->env, data, data_len, &md5, err));
-    struct sl_s3_ask ask = {.bucket = place.bucket,
-                            .method = "PUT",
-                            .key = place.key,
-                            .body = data,
-                            .body_len = data_len,
-                            .creates = true,
-                            .content = true};
+    struct sl_s3_ask ask = ask_to_put(&place, sl_str_make(data, data_len), &md5);
     add(&ask, "If-None-Match", "*");
-    add(&ask, "Content-MD5", md5.text);
     silt_status status = sl_s3_run(store, call, &ask, &exchange, 1, err);
     if (status == SILT_OK || exchange.status != SILT_OK) {
         status = sl_s3_judge_create(&ask, &exchange, outcome, err);
@@ -99,14 +106,7 @@ silt_status sl_s3_put(void *impl, const silt_call *call, const char *path, const
     struct sl_s3_md5 md5;
     SL_TRY(locate_object(store, path, &place, err));
     SL_TRY(sl_s3_md5_text(store->env, data, data_len, &md5, err));
-    struct sl_s3_ask ask = {.bucket = place.bucket,
-                            .method = "PUT",
-                            .key = place.key,
-                            .body = data,
-                            .body_len = data_len,
-                            .creates = true,
-                            .content = true};
-    add(&ask, "Content-MD5", md5.text);
+    struct sl_s3_ask ask = ask_to_put(&place, sl_str_make(data, data_len), &md5);
     const silt_status status = sl_s3_run_for(store, call, &ask, &exchange, 200, err);
     sl_s3_release(&ask, &exchange);
     return status;

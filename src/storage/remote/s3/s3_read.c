@@ -1,10 +1,6 @@
 /*
  * Reading: ranges, all at once, and what HEAD says of an object. A range that came is compared with the one that was asked for. Any thread.
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "storage/remote/ranges.h"
@@ -16,25 +12,11 @@
 
 struct read {
     silt_read_request *request;
-    char range[64]; /* the Range header's value; empty: the whole object */
+    char range[SL_RANGE_TEXT_SIZE]; /* the Range header's value, if ranged */
+    bool ranged;
 };
 
 /* ---- asking ---- */
-
-static void write_range(struct read *read)
-{
-    const silt_read_request *request = read->request;
-    const int64_t first = request->offset;
-    read->range[0] = '\0';
-    if (first < 0) { /* -INT64_MIN has no positive twin, but no object has as many bytes */
-        (void)snprintf(read->range, sizeof(read->range), "bytes=-%" PRId64, first == INT64_MIN ? INT64_MAX : -first);
-    } else if (request->length >= 0) {
-        const int64_t end = request->length > INT64_MAX - first ? INT64_MAX : first + request->length;
-        (void)snprintf(read->range, sizeof(read->range), "bytes=%" PRId64 "-%" PRId64, first, end - 1);
-    } else if (first > 0) {
-        (void)snprintf(read->range, sizeof(read->range), "bytes=%" PRId64 "-", first);
-    }
-}
 
 static silt_status prepare_read(struct sl_s3_store *store, struct read *read, struct sl_s3_ask *ask, silt_error *err)
 {
@@ -51,8 +33,8 @@ static silt_status prepare_read(struct sl_s3_store *store, struct read *read, st
     ask->content = true;
     ask->max_answer = MAX_OBJECT;
     if (length != 0) {
-        write_range(read);
-        if (read->range[0] != '\0') {
+        read->ranged = sl_range_put(read->request, read->range);
+        if (read->ranged) {
             ask->extra[ask->n_extra++] = (struct sl_http_header){"Range", read->range};
         }
         if (length > 0 && (uint64_t)length < MAX_OBJECT && read->request->offset >= 0) {
@@ -114,19 +96,7 @@ static silt_status take_data(struct sl_s3_store *store, struct read *read, struc
     if (begin < first || (uint64_t)(end - first) > answer->answer.len) {
         return sl_fail(err, SILT_EIO, NULL, "the server sent fewer bytes than were asked for");
     }
-    const size_t n = (size_t)(end - begin);
-    size_t len = 0;
-    size_t cap = 0;
-    char *block = sl_buf_take(&answer->answer, &len, &cap);
-    memmove(block, block + (begin - first), n);
-    void *data = sl_resize(store->env, block, cap, n);
-    if (data == NULL) {
-        sl_release(store->env, block, cap);
-        return sl_fail_nomem(err);
-    }
-    request->data = data;
-    request->data_len = n;
-    return SILT_OK;
+    return sl_range_keep(store->env, &answer->answer, (size_t)(begin - first), (size_t)(end - begin), request, err);
 }
 
 static silt_status finish_read(struct sl_s3_store *store, struct read *read, struct sl_s3_ask *ask,
@@ -148,7 +118,7 @@ static silt_status finish_read(struct sl_s3_store *store, struct read *read, str
                                  : -1;
         return SILT_OK;
     }
-    if (sl_s3_answered(exchange, 200) || (sl_s3_answered(exchange, 206) && read->range[0] != '\0')) {
+    if (sl_s3_answered(exchange, 200) || (sl_s3_answered(exchange, 206) && read->ranged)) {
         return take_data(store, read, answer, err);
     }
     return sl_s3_fail(ask, exchange, err);
