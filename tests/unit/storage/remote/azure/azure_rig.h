@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "azure_fixture.h"
+#include "storage_fixture.h"
 #include "storage/remote/azure/azure_store.h"
 #include "test_env.h"
 
@@ -52,6 +53,19 @@ static inline void rig_open(struct azure_rig *rig)
     rig->context = (struct sl_remote_context){.env = env, .options = rig->parsed, .http = rig->http};
     assert_int_equal(sl_azure_open(&rig->context, &vtable, &impl, &err), SILT_OK);
     assert_int_equal(silt_storage_new(env, vtable, impl, &rig->store, &err), SILT_OK);
+}
+
+static inline void rig_open_with_key(struct azure_rig *rig, const struct stub_server *stub)
+{
+    rig_init(rig, stub);
+    rig_option(rig, "azure_storage_account_key", AZURE_KEY);
+    rig_open(rig);
+}
+
+static inline void rig_expect_list(struct azure_rig *rig, const char *dir, const char *start, bool recursive,
+                                   const char *wanted)
+{
+    assert_string_equal(store_list(rig->store, dir, start, recursive), wanted);
 }
 
 static inline void rig_close(struct azure_rig *rig)

@@ -5,71 +5,14 @@
 
 #include "azure_rig.h"
 
-static void open_with_key(struct azure_rig *rig, void **state)
-{
-    rig_init(rig, *state);
-    rig_option(rig, "azure_storage_account_key", AZURE_KEY);
-    rig_open(rig);
-}
-
-static silt_put_outcome create(struct azure_rig *rig, const char *path, const char *text)
-{
-    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
-    silt_error err = SILT_ERROR_INIT;
-    if (silt_storage_put_if_absent(rig->store, NULL, path, text, strlen(text), &outcome, &err) != SILT_OK) {
-        fail_msg("%s", err.message);
-    }
-    return outcome;
-}
-
-static void expect_content(struct azure_rig *rig, const char *path, const char *text)
-{
-    void *data = NULL;
-    size_t len = 0;
-    silt_error err = SILT_ERROR_INIT;
-    if (silt_storage_read(rig->store, NULL, path, &data, &len, &err) != SILT_OK) {
-        fail_msg("%s", err.message);
-    }
-    assert_int_equal(len, strlen(text));
-    assert_true(len == 0 || memcmp(data, text, len) == 0);
-    silt_storage_free(rig->store, data, len);
-}
-
-struct names {
-    char text[1024];
-};
-
-static bool add_name(void *ctx, const silt_file_entry *entry)
-{
-    struct names *names = ctx;
-    const size_t len = strlen(names->text);
-    (void)snprintf(names->text + len, sizeof(names->text) - len, "%.*s\n", (int)entry->name_len, entry->name);
-    return true;
-}
-
-static silt_status list(struct azure_rig *rig, const char *dir, const char *start, bool recursive, struct names *names)
-{
-    const silt_list_options options = {.size = sizeof(options), .start_from = start, .recursive = recursive};
-    silt_error err = SILT_ERROR_INIT;
-    names->text[0] = '\0';
-    return silt_storage_list(rig->store, NULL, dir, &options, add_name, names, &err);
-}
-
-static void expect_list(struct azure_rig *rig, const char *dir, const char *start, bool recursive, const char *wanted)
-{
-    struct names names;
-    assert_int_equal(list(rig, dir, start, recursive, &names), SILT_OK);
-    assert_string_equal(names.text, wanted);
-}
-
 /* ---- which kind it is ---- */
 
 static void the_kind_is_asked_for_once(void **state)
 {
     struct azure_rig rig;
-    open_with_key(&rig, state);
-    assert_int_equal(create(&rig, "az://tree/t/a", "x"), SILT_PUT_DONE);
-    assert_int_equal(create(&rig, "az://tree/t/b", "x"), SILT_PUT_DONE);
+    rig_open_with_key(&rig, *state);
+    assert_int_equal(store_put_new(rig.store, "az://tree/t/a", "x"), SILT_PUT_DONE);
+    assert_int_equal(store_put_new(rig.store, "az://tree/t/b", "x"), SILT_PUT_DONE);
     assert_int_equal(azure_count(rig.stub, "restype=account"), 1);
     assert_int_equal(azure_count(rig.stub, "action=getAccessControl"), 0);
     assert_int_equal(azure_count(rig.stub, "action=flush"), 2);
@@ -79,11 +22,11 @@ static void the_kind_is_asked_for_once(void **state)
 static void the_root_is_asked_where_the_account_may_not_be(void **state)
 {
     struct azure_rig rig;
-    open_with_key(&rig, state);
-    assert_int_equal(create(&rig, "az://shy/t/a", "x"), SILT_PUT_DONE);
+    rig_open_with_key(&rig, *state);
+    assert_int_equal(store_put_new(rig.store, "az://shy/t/a", "x"), SILT_PUT_DONE);
     assert_int_equal(azure_count(rig.stub, "HEAD /acct/shy//?action=getAccessControl"), 1);
     assert_int_equal(azure_count(rig.stub, "action=flush"), 1);
-    assert_int_equal(create(&rig, "az://mute/t/a", "x"), SILT_PUT_DONE);
+    assert_int_equal(store_put_new(rig.store, "az://mute/t/a", "x"), SILT_PUT_DONE);
     assert_int_equal(azure_count(rig.stub, "action=getAccessControl"), 2);
     assert_int_equal(azure_count(rig.stub, "action=flush"), 1);
     rig_close(&rig);
@@ -96,7 +39,7 @@ static void nobody_is_asked_what_an_option_says(void **state)
     rig_option(&rig, "azure_storage_account_key", AZURE_KEY);
     rig_option(&rig, "fs.azure.account.hns.enabled", "true");
     rig_open(&rig);
-    assert_int_equal(create(&rig, "az://shy/t/a", "x"), SILT_PUT_DONE);
+    assert_int_equal(store_put_new(rig.store, "az://shy/t/a", "x"), SILT_PUT_DONE);
     assert_int_equal(azure_count(rig.stub, "getAccessControl"), 0);
     assert_int_equal(azure_count(rig.stub, "restype=account"), 0);
     assert_int_equal(azure_count(rig.stub, "action=flush"), 1);
@@ -108,12 +51,12 @@ static void nobody_is_asked_what_an_option_says(void **state)
 static void a_create_is_a_rename(void **state)
 {
     struct azure_rig rig;
-    open_with_key(&rig, state);
-    assert_int_equal(create(&rig, "az://tree/t/_delta_log/0.json", "one"), SILT_PUT_DONE);
-    assert_int_equal(create(&rig, "az://tree/t/_delta_log/0.json", "two"), SILT_PUT_EXISTS);
-    assert_int_equal(create(&rig, "az://tree/t/_delta_log/1.json", ""), SILT_PUT_DONE);
-    expect_content(&rig, "az://tree/t/_delta_log/0.json", "one");
-    expect_content(&rig, "az://tree/t/_delta_log/1.json", "");
+    rig_open_with_key(&rig, *state);
+    assert_int_equal(store_put_new(rig.store, "az://tree/t/_delta_log/0.json", "one"), SILT_PUT_DONE);
+    assert_int_equal(store_put_new(rig.store, "az://tree/t/_delta_log/0.json", "two"), SILT_PUT_EXISTS);
+    assert_int_equal(store_put_new(rig.store, "az://tree/t/_delta_log/1.json", ""), SILT_PUT_DONE);
+    store_expect(rig.store, "az://tree/t/_delta_log/0.json", "one");
+    store_expect(rig.store, "az://tree/t/_delta_log/1.json", "");
     assert_int_equal(azure_count(rig.stub, "resource=file"), 3);
     /* The temporary file of the one that came late is gone. */
     assert_int_equal(azure_count_names(rig.stub, ".silt-"), 0);
@@ -124,18 +67,18 @@ static void a_create_is_a_rename(void **state)
 static void a_lost_answer_makes_a_rename_ambiguous(void **state)
 {
     struct azure_rig rig;
-    open_with_key(&rig, state);
+    rig_open_with_key(&rig, *state);
     azure_set(rig.stub, "code=0&method=PUT&has=a.json&after=1");
-    assert_int_equal(create(&rig, "az://tree/t/a.json", "x"), SILT_PUT_AMBIGUOUS);
-    expect_content(&rig, "az://tree/t/a.json", "x");
+    assert_int_equal(store_put_new(rig.store, "az://tree/t/a.json", "x"), SILT_PUT_AMBIGUOUS);
+    store_expect(rig.store, "az://tree/t/a.json", "x");
     /* Steps before the rename are repeated and decide nothing. */
     azure_set(rig.stub, "code=0&has=resource=file&after=1");
-    assert_int_equal(create(&rig, "az://tree/t/b.json", "x"), SILT_PUT_DONE);
+    assert_int_equal(store_put_new(rig.store, "az://tree/t/b.json", "x"), SILT_PUT_DONE);
     azure_set(rig.stub, "code=0&method=PATCH&has=append&after=1");
-    assert_int_equal(create(&rig, "az://tree/t/c.json", "x"), SILT_PUT_DONE);
+    assert_int_equal(store_put_new(rig.store, "az://tree/t/c.json", "x"), SILT_PUT_DONE);
     azure_set(rig.stub, "code=0&method=PATCH&has=flush&after=1");
-    assert_int_equal(create(&rig, "az://tree/t/d.json", "x"), SILT_PUT_DONE);
-    expect_content(&rig, "az://tree/t/d.json", "x");
+    assert_int_equal(store_put_new(rig.store, "az://tree/t/d.json", "x"), SILT_PUT_DONE);
+    store_expect(rig.store, "az://tree/t/d.json", "x");
     assert_int_equal(azure_count_names(rig.stub, ".silt-"), 0);
     rig_close(&rig);
 }
@@ -147,7 +90,7 @@ static void a_step_that_is_refused_is_a_failure(void **state)
                                          "code=403&name=AuthorizationPermissionMismatch&has=flush",
                                          "code=403&name=AuthorizationPermissionMismatch&method=PUT&has=a.json"};
     struct azure_rig rig;
-    open_with_key(&rig, state);
+    rig_open_with_key(&rig, *state);
     for (size_t i = 0; i < 4; i++) {
         silt_put_outcome outcome = SILT_PUT_DONE;
         silt_error err = SILT_ERROR_INIT;
@@ -164,7 +107,7 @@ static void a_hint_is_one_request(void **state)
     struct azure_rig rig;
     silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
     silt_error err = SILT_ERROR_INIT;
-    open_with_key(&rig, state);
+    rig_open_with_key(&rig, *state);
     assert_int_equal(silt_storage_put_hint(rig.store, NULL, "az://tree/t/0.crc", "x", 1, &outcome, &err), SILT_OK);
     assert_int_equal(outcome, SILT_PUT_DONE);
     assert_int_equal(azure_count(rig.stub, " /acct/"), 1);
@@ -178,23 +121,22 @@ static void fill(struct azure_rig *rig)
     static const char *const paths[] = {"az://tree/t/a", "az://tree/t/b/x", "az://tree/t/b-", "az://tree/t/b/c/y",
                                         "az://tree/u/z"};
     for (size_t i = 0; i < 5; i++) {
-        assert_int_equal(create(rig, paths[i], "x"), SILT_PUT_DONE);
+        assert_int_equal(store_put_new(rig->store, paths[i], "x"), SILT_PUT_DONE);
     }
 }
 
 static void listings_are_in_byte_order_and_have_no_folders(void **state)
 {
     struct azure_rig rig;
-    struct names names;
-    open_with_key(&rig, state);
+    rig_open_with_key(&rig, *state);
     fill(&rig);
     azure_set(rig.stub, "page=2");
-    expect_list(&rig, "az://tree/t", NULL, true, "a\nb-\nb/c/y\nb/x\n");
-    expect_list(&rig, "az://tree/t", "b/", true, "b/c/y\nb/x\n");
-    expect_list(&rig, "az://tree/t", NULL, false, "a\nb-\n");
-    expect_list(&rig, "az://tree/", NULL, false, "");
-    assert_int_equal(list(&rig, "az://tree/none", NULL, true, &names), SILT_ENOTFOUND);
-    assert_int_equal(list(&rig, "az://tree/t/a", NULL, true, &names), SILT_ENOTFOUND);
+    rig_expect_list(&rig, "az://tree/t", NULL, true, "a\nb-\nb/c/y\nb/x\n");
+    rig_expect_list(&rig, "az://tree/t", "b/", true, "b/c/y\nb/x\n");
+    rig_expect_list(&rig, "az://tree/t", NULL, false, "a\nb-\n");
+    rig_expect_list(&rig, "az://tree/", NULL, false, "");
+    assert_string_equal(store_list(rig.store, "az://tree/none", NULL, true), "ENOTFOUND");
+    assert_string_equal(store_list(rig.store, "az://tree/t/a", NULL, true), "ENOTFOUND");
     rig_close(&rig);
 }
 
@@ -202,12 +144,12 @@ static void listings_are_in_byte_order_and_have_no_folders(void **state)
 static void a_listing_by_the_blob_service_has_no_folders_either(void **state)
 {
     struct azure_rig rig;
-    open_with_key(&rig, state);
+    rig_open_with_key(&rig, *state);
     fill(&rig);
     rig_close(&rig);
-    open_with_key(&rig, state);
+    rig_open_with_key(&rig, *state);
     const size_t asked = azure_count(rig.stub, "restype=account");
-    expect_list(&rig, "az://tree/t", NULL, false, "a\nb-\n");
+    rig_expect_list(&rig, "az://tree/t", NULL, false, "a\nb-\n");
     assert_int_equal(azure_count(rig.stub, "restype=account"), asked);
     rig_close(&rig);
 }
@@ -219,7 +161,7 @@ static void a_folder_is_no_file(void **state)
     size_t len = 0;
     int64_t size = 0;
     silt_error err = SILT_ERROR_INIT;
-    open_with_key(&rig, state);
+    rig_open_with_key(&rig, *state);
     fill(&rig);
     assert_int_equal(silt_storage_read(rig.store, NULL, "az://tree/t/b", &data, &len, &err), SILT_ENOTFOUND);
     assert_int_equal(silt_storage_stat(rig.store, NULL, "az://tree/t/b", &size, &size, &err), SILT_ENOTFOUND);
@@ -230,7 +172,7 @@ static void a_folder_goes_as_a_whole(void **state)
 {
     struct azure_rig rig;
     silt_error err = SILT_ERROR_INIT;
-    open_with_key(&rig, state);
+    rig_open_with_key(&rig, *state);
     fill(&rig);
     assert_int_equal(silt_storage_remove_tree(rig.store, NULL, "az://tree/t", &err), SILT_OK);
     assert_int_equal(azure_count_names(rig.stub, "tree/t"), 0);
