@@ -65,10 +65,8 @@ static void fill_in(const struct stub_store *f, const char *text, bool escape, c
     out[len] = '\0';
 }
 
-void stub_store_open(struct stub_store *f, sl_remote_opener opener, const char *const *pairs)
+void stub_store_options(struct stub_store *f, const char *const *pairs)
 {
-    const silt_storage_vtable *vtable = NULL;
-    void *impl = NULL;
     silt_store_option options[MAX_OPTIONS];
     static char values[MAX_OPTIONS][8192];
     size_t n = 0;
@@ -78,12 +76,19 @@ void stub_store_open(struct stub_store *f, sl_remote_opener opener, const char *
         options[n] = (silt_store_option){pairs[0], values[n]};
         n++;
     }
-    silt_storage_unref(f->storage);
-    f->storage = NULL;
     sl_options_free(f->options);
     f->options = NULL;
     assert_int_equal(sl_options_new(f->context.env, options, n, &f->options, &f->err), SILT_OK);
     f->context.options = f->options;
+}
+
+void stub_store_open(struct stub_store *f, sl_remote_opener opener, const char *const *pairs)
+{
+    const silt_storage_vtable *vtable = NULL;
+    void *impl = NULL;
+    silt_storage_unref(f->storage);
+    f->storage = NULL;
+    stub_store_options(f, pairs);
     assert_int_equal(opener(&f->context, &vtable, &impl, &f->err), SILT_OK);
     assert_int_equal(silt_storage_new(f->context.env, vtable, impl, &f->storage, &f->err), SILT_OK);
 }

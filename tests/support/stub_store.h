@@ -27,10 +27,15 @@ struct stub_store {
 
 void stub_store_start(struct stub_store *f);
 void stub_store_stop(struct stub_store *f);
-/* The store with these options, names and values in turn. "STUB" in a value stands for the endpoint, "HOST" for it without the scheme. */
+/*
+ * These options in place of those before, names and values in turn. "STUB" in a value stands for the endpoint, "HOST" for it without the
+ * scheme.
+ */
+void stub_store_options(struct stub_store *f, const char *const *pairs);
+/* The store with these options. */
 void stub_store_open(struct stub_store *f, sl_remote_opener opener, const char *const *pairs);
 
-/* The next requests of that method whose target begins with prefix get these steps, one each. */
+/* The next requests of that method (NULL: of any) whose target begins with prefix get these steps, one each. */
 void stub_store_script(struct stub_store *f, const char *method, const char *prefix, const char *const *steps);
 /* A step: this code and body, and more settings of stub.py ("" for none). "STUB" in a body or setting as above. In one of 16 buffers. */
 const char *stub_store_step(const struct stub_store *f, int code, const char *body, const char *more);

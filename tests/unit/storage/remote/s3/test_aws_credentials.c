@@ -10,7 +10,6 @@
 #include "temp_dir.h"
 #include "test_env.h"
 
-#define STEPS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define JSON                                                                                                \
     "body={\"AccessKeyId\":\"AKJSON\"%2C\"SecretAccessKey\":\"" S3_FIXTURE_SECRET "\"%2C\"Token\":\"T\"%2C" \
     "\"Expiration\":\"2030-01-01T00:00:00Z\"}"
@@ -21,7 +20,7 @@
 #define NO_KEYS "aws_access_key_id", "", "aws_secret_access_key", ""
 
 struct world {
-    struct s3_fixture s3;
+    struct stub_store s3;
     char dir[256];
     char file[300];
 };
@@ -40,9 +39,9 @@ static int tear_down(void **state)
 {
     struct world *w = *state;
     assert_null(strstr(w->s3.err.message, S3_FIXTURE_SECRET));
-    assert_null(strstr(s3_fixture_log(&w->s3), S3_FIXTURE_SECRET));
+    assert_null(strstr(stub_store_log(&w->s3), S3_FIXTURE_SECRET));
     assert_true(temp_dir_remove(w->dir));
-    s3_fixture_stop(&w->s3);
+    stub_store_stop(&w->s3);
     free(w);
     return 0;
 }
@@ -96,9 +95,9 @@ static void options_go_before_the_environment(void **state)
     (void)setenv("AWS_SECRET_ACCESS_KEY", S3_FIXTURE_SECRET, 1);
     (void)setenv("AWS_SESSION_TOKEN", "given", 1);
     check(w, NULL, "AKTEST", NULL); /* not with the token of the environment's key */
-    check(w, STEPS("aws_session_token", "given"), "AKTEST", "given");
-    check(w, STEPS(NO_KEYS), "AKENV", "given");
-    check_failure(w, STEPS("aws_secret_access_key", ""), SILT_EINVALID, "is set without aws_secret_access_key");
+    check(w, WORDS("aws_session_token", "given"), "AKTEST", "given");
+    check(w, WORDS(NO_KEYS), "AKENV", "given");
+    check_failure(w, WORDS("aws_secret_access_key", ""), SILT_EINVALID, "is set without aws_secret_access_key");
 }
 
 static void a_profile_gives_keys(void **state)
@@ -111,15 +110,15 @@ static void a_profile_gives_keys(void **state)
                             "\naws_session_token=given\n[half]\naws_access_key_id=AKHALF\n"
                             "[proc]\ncredential_process=/bin/true\n"),
                  1);
-    check(w, STEPS(NO_KEYS), "AKDEF", NULL);
-    check(w, STEPS(NO_KEYS, "aws_profile", "p"), "AKP", "given");
-    check_failure(w, STEPS(NO_KEYS, "aws_profile", "half"), SILT_EINVALID, "half a pair");
-    check_failure(w, STEPS(NO_KEYS, "aws_profile", "none"), SILT_EINVALID, "there is no AWS profile none");
-    check_failure(w, STEPS(NO_KEYS, "aws_profile", "proc"), SILT_EUNSUPPORTED, "credential_process");
+    check(w, WORDS(NO_KEYS), "AKDEF", NULL);
+    check(w, WORDS(NO_KEYS, "aws_profile", "p"), "AKP", "given");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "half"), SILT_EINVALID, "half a pair");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "none"), SILT_EINVALID, "there is no AWS profile none");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "proc"), SILT_EUNSUPPORTED, "credential_process");
     (void)setenv("AWS_ACCESS_KEY_ID", "AKENV", 1);
     (void)setenv("AWS_SECRET_ACCESS_KEY", S3_FIXTURE_SECRET, 1);
-    check(w, STEPS(NO_KEYS), "AKENV", NULL);
-    check(w, STEPS(NO_KEYS, "aws_profile", "p"), "AKP", "given"); /* asked for by name */
+    check(w, WORDS(NO_KEYS), "AKENV", NULL);
+    check(w, WORDS(NO_KEYS, "aws_profile", "p"), "AKP", "given"); /* asked for by name */
 }
 
 static void a_profile_takes_on_roles(void **state)
@@ -134,31 +133,31 @@ static void a_profile_takes_on_roles(void **state)
                             "source_profile=ring\n[profile lost]\nrole_arn=a\nsource_profile=nobody\n"
                             "[profile machine]\nrole_arn=a\ncredential_source=Ec2InstanceMetadata\n"),
                  1);
-    s3_fixture_script(&w->s3, "POST", "/sts", STEPS(STS, STS));
-    check(w, STEPS(NO_KEYS, "aws_profile", "r", "aws_endpoint_url_sts", "STUB/sts"), "AKROLE", "ST");
-    assert_int_equal(s3_fixture_count(&w->s3, "/sts"), 2);
-    const char *log = s3_fixture_log(&w->s3);
+    stub_store_script(&w->s3, "POST", "/sts", WORDS(STS, STS));
+    check(w, WORDS(NO_KEYS, "aws_profile", "r", "aws_endpoint_url_sts", "STUB/sts"), "AKROLE", "ST");
+    assert_int_equal(stub_server_count(&w->s3.stub, "/sts"), 2);
+    const char *log = stub_store_log(&w->s3);
     assert_non_null(strstr(log, "Credential=AKDEF/"));
     assert_non_null(strstr(log, "Credential=AKROLE/")); /* the second role is taken on by the first */
     assert_non_null(strstr(log, "/us-east-1/sts/aws4_request"));
-    check_failure(w, STEPS(NO_KEYS, "aws_profile", "ring"), SILT_EINVALID, "more than 5 roles");
-    check_failure(w, STEPS(NO_KEYS, "aws_profile", "lost"), SILT_EINVALID, "there is no AWS profile nobody");
-    check_failure(w, STEPS(NO_KEYS, "aws_profile", "machine"), SILT_EUNSUPPORTED, "credential_source");
-    s3_fixture_script(&w->s3, "POST", "/sts",
-                      STEPS("code=403,body=<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>"));
-    check_failure(w, STEPS(NO_KEYS, "aws_profile", "q", "aws_endpoint_url_sts", "STUB/sts"), SILT_EACCESS,
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "ring"), SILT_EINVALID, "more than 5 roles");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "lost"), SILT_EINVALID, "there is no AWS profile nobody");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "machine"), SILT_EUNSUPPORTED, "credential_source");
+    stub_store_script(&w->s3, "POST", "/sts",
+                      WORDS("code=403,body=<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>"));
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "q", "aws_endpoint_url_sts", "STUB/sts"), SILT_EACCESS,
                   "refused role arn:q: HTTP 403 AccessDenied");
-    s3_fixture_script(&w->s3, "POST", "/sts", STEPS("body=<AssumeRoleResponse/>"));
-    check_failure(w, STEPS(NO_KEYS, "aws_profile", "q", "aws_endpoint_url_sts", "STUB/sts"), SILT_EIO,
+    stub_store_script(&w->s3, "POST", "/sts", WORDS("body=<AssumeRoleResponse/>"));
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "q", "aws_endpoint_url_sts", "STUB/sts"), SILT_EIO,
                   "has no credentials");
 }
 
 static void a_role_in_options_is_taken_on(void **state)
 {
     struct world *w = *state;
-    s3_fixture_script(&w->s3, "POST", "/sts", STEPS(STS));
-    check(w, STEPS("aws_role_arn", "arn:aws:iam::1:role/x", "aws_endpoint_url_sts", "STUB/sts"), "AKROLE", "ST");
-    assert_non_null(strstr(s3_fixture_log(&w->s3), "Credential=AKTEST/"));
+    stub_store_script(&w->s3, "POST", "/sts", WORDS(STS));
+    check(w, WORDS("aws_role_arn", "arn:aws:iam::1:role/x", "aws_endpoint_url_sts", "STUB/sts"), "AKROLE", "ST");
+    assert_non_null(strstr(stub_store_log(&w->s3), "Credential=AKTEST/"));
 }
 
 static void a_web_identity_is_exchanged(void **state)
@@ -166,14 +165,14 @@ static void a_web_identity_is_exchanged(void **state)
     struct world *w = *state;
     char file[300];
     (void)snprintf(file, sizeof(file), "%s", write_file(w, "token", "eyJ.token\n"));
-    s3_fixture_script(&w->s3, "POST", "/sts", STEPS("code=500", STS));
+    stub_store_script(&w->s3, "POST", "/sts", WORDS("code=500", STS));
     check(
         w,
-        STEPS(NO_KEYS, "aws_role_arn", "arn", "aws_web_identity_token_file", file, "aws_endpoint_url_sts", "STUB/sts"),
+        WORDS(NO_KEYS, "aws_role_arn", "arn", "aws_web_identity_token_file", file, "aws_endpoint_url_sts", "STUB/sts"),
         "AKROLE", "ST");
-    assert_null(strstr(s3_fixture_log(&w->s3), "Authorization")); /* the token speaks for itself */
-    check_failure(w, STEPS(NO_KEYS, "aws_web_identity_token_file", file), SILT_EINVALID, "is set without aws_role_arn");
-    check_failure(w, STEPS(NO_KEYS, "aws_role_arn", "arn", "aws_web_identity_token_file", "/nothing"), SILT_ENOTFOUND,
+    assert_null(strstr(stub_store_log(&w->s3), "Authorization")); /* the token speaks for itself */
+    check_failure(w, WORDS(NO_KEYS, "aws_web_identity_token_file", file), SILT_EINVALID, "is set without aws_role_arn");
+    check_failure(w, WORDS(NO_KEYS, "aws_role_arn", "arn", "aws_web_identity_token_file", "/nothing"), SILT_ENOTFOUND,
                   "/nothing");
 }
 
@@ -182,32 +181,32 @@ static void a_container_gives_credentials(void **state)
     struct world *w = *state;
     char file[300];
     (void)snprintf(file, sizeof(file), "%s", write_file(w, "token", "tok en\n"));
-    s3_fixture_script(&w->s3, "GET", "/creds", STEPS("code=503", JSON));
+    stub_store_script(&w->s3, "GET", "/creds", WORDS("code=503", JSON));
     check(w,
-          STEPS(NO_KEYS, "aws_container_credentials_full_uri", "STUB/creds", "aws_container_authorization_token_file",
+          WORDS(NO_KEYS, "aws_container_credentials_full_uri", "STUB/creds", "aws_container_authorization_token_file",
                 file),
           "AKJSON", "T");
-    assert_non_null(strstr(s3_fixture_log(&w->s3), "[\"Authorization\", \"tok en\"]"));
-    check_failure(w, STEPS(NO_KEYS, "aws_container_credentials_full_uri", "http://example.com/x"), SILT_EINVALID,
+    assert_non_null(strstr(stub_store_log(&w->s3), "[\"Authorization\", \"tok en\"]"));
+    check_failure(w, WORDS(NO_KEYS, "aws_container_credentials_full_uri", "http://example.com/x"), SILT_EINVALID,
                   "aws_container_credentials_full_uri");
-    s3_fixture_script(&w->s3, "GET", "/creds", STEPS("code=403"));
-    check_failure(w, STEPS(NO_KEYS, "aws_container_credentials_full_uri", "STUB/creds"), SILT_EACCESS, "HTTP 403");
+    stub_store_script(&w->s3, "GET", "/creds", WORDS("code=403"));
+    check_failure(w, WORDS(NO_KEYS, "aws_container_credentials_full_uri", "STUB/creds"), SILT_EACCESS, "HTTP 403");
 }
 
 static void an_instance_gives_credentials(void **state)
 {
     struct world *w = *state;
     (void)unsetenv("AWS_EC2_METADATA_DISABLED");
-    s3_fixture_script(&w->s3, "PUT", "/latest/api/token", STEPS("body=TOKEN", "body=TOKEN", "code=403"));
-    s3_fixture_script(&w->s3, "GET", "/latest/meta-data/iam/security-credentials/my-role", STEPS(JSON));
-    s3_fixture_script(&w->s3, "GET", "/latest/meta-data/iam/security-credentials/", STEPS("body=my-role", "body=a b"));
-    check(w, STEPS(NO_KEYS, "aws_metadata_endpoint", "STUB"), "AKJSON", "T");
-    const char *log = s3_fixture_log(&w->s3);
+    stub_store_script(&w->s3, "PUT", "/latest/api/token", WORDS("body=TOKEN", "body=TOKEN", "code=403"));
+    stub_store_script(&w->s3, "GET", "/latest/meta-data/iam/security-credentials/my-role", WORDS(JSON));
+    stub_store_script(&w->s3, "GET", "/latest/meta-data/iam/security-credentials/", WORDS("body=my-role", "body=a b"));
+    check(w, WORDS(NO_KEYS, "aws_metadata_endpoint", "STUB"), "AKJSON", "T");
+    const char *log = stub_store_log(&w->s3);
     assert_non_null(strstr(log, "[\"X-aws-ec2-metadata-token-ttl-seconds\", \"21600\"]"));
     assert_non_null(strstr(log, "[\"X-aws-ec2-metadata-token\", \"TOKEN\"]"));
-    check_failure(w, STEPS(NO_KEYS, "aws_metadata_endpoint", "STUB"), SILT_EACCESS, "no AWS credentials were found");
-    check_failure(w, STEPS(NO_KEYS, "aws_metadata_endpoint", "STUB"), SILT_EACCESS, "no AWS credentials were found");
-    check_failure(w, STEPS(NO_KEYS, "aws_metadata_endpoint", "http://127.0.0.1:1"), SILT_EACCESS,
+    check_failure(w, WORDS(NO_KEYS, "aws_metadata_endpoint", "STUB"), SILT_EACCESS, "no AWS credentials were found");
+    check_failure(w, WORDS(NO_KEYS, "aws_metadata_endpoint", "STUB"), SILT_EACCESS, "no AWS credentials were found");
+    check_failure(w, WORDS(NO_KEYS, "aws_metadata_endpoint", "http://127.0.0.1:1"), SILT_EACCESS,
                   "no AWS credentials were found");
     assert_non_null(strstr(w->s3.err.hint, "AWS_ACCESS_KEY_ID"));
 }

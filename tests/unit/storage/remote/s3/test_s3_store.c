@@ -9,12 +9,11 @@
 #include "temp_dir.h"
 #include "test_env.h"
 
-#define STEPS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define ERROR(code) "body=<Error><Code>" code "</Code></Error>"
 
 static int set_up(void **state)
 {
-    struct s3_fixture *f = calloc(1, sizeof(*f));
+    struct stub_store *f = calloc(1, sizeof(*f));
     assert_non_null(f);
     s3_fixture_start(f);
     s3_fixture_open(f, NULL);
@@ -24,22 +23,22 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     assert_null(strstr(f->err.message, S3_FIXTURE_SECRET));
     assert_null(strstr(f->err.hint, S3_FIXTURE_SECRET));
-    assert_null(strstr(s3_fixture_log(f), S3_FIXTURE_SECRET));
-    s3_fixture_stop(f);
+    assert_null(strstr(stub_store_log(f), S3_FIXTURE_SECRET));
+    stub_store_stop(f);
     free(f);
     return 0;
 }
 
-static silt_status put(struct s3_fixture *f, const char *path, silt_put_outcome *outcome)
+static silt_status put(struct stub_store *f, const char *path, silt_put_outcome *outcome)
 {
     f->err = (silt_error)SILT_ERROR_INIT;
     return silt_storage_put_if_absent(f->storage, NULL, path, "text", 4, outcome, &f->err);
 }
 
-static void check_put(struct s3_fixture *f, const char *path, silt_put_outcome expected)
+static void check_put(struct stub_store *f, const char *path, silt_put_outcome expected)
 {
     silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
     assert_int_equal(put(f, path, &outcome), SILT_OK);
@@ -50,57 +49,57 @@ static void check_put(struct s3_fixture *f, const char *path, silt_put_outcome e
 
 static void a_name_is_created_once(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     check_put(f, "s3://b/k", SILT_PUT_DONE);
     check_put(f, "s3://b/k", SILT_PUT_EXISTS);
 }
 
 static void a_conflict_is_tried_again(void **state)
 {
-    struct s3_fixture *f = *state;
-    s3_fixture_script(f, "PUT", "/b/k", STEPS("code=409," ERROR("ConditionalRequestConflict"), "object"));
+    struct stub_store *f = *state;
+    stub_store_script(f, "PUT", "/b/k", WORDS("code=409," ERROR("ConditionalRequestConflict"), "object"));
     check_put(f, "s3://b/k", SILT_PUT_DONE);
-    assert_int_equal(s3_fixture_count(f, "/b/k"), 2);
-    s3_fixture_script(f, "PUT", "/b/k", STEPS("code=409," ERROR("ConditionalRequestConflict"), "object"));
+    assert_int_equal(stub_server_count(&f->stub, "/b/k"), 2);
+    stub_store_script(f, "PUT", "/b/k", WORDS("code=409," ERROR("ConditionalRequestConflict"), "object"));
     check_put(f, "s3://b/k", SILT_PUT_EXISTS); /* nothing was done by the first: it is another's */
 }
 
 /* The first attempt made the object, the second finds it: only who reads it back knows whose it is. */
 static void a_lost_answer_before_exists_is_ambiguous(void **state)
 {
-    struct s3_fixture *f = *state;
-    s3_fixture_script(f, "PUT", "/b/lost", STEPS("effect,quiet,end=close"));
+    struct stub_store *f = *state;
+    stub_store_script(f, "PUT", "/b/lost", WORDS("effect,quiet,end=close"));
     check_put(f, "s3://b/lost", SILT_PUT_AMBIGUOUS);
-    assert_int_equal(s3_fixture_count(f, "/b/lost"), 2);
-    s3_fixture_script(f, "PUT", "/b/failed", STEPS("effect,code=503," ERROR("SlowDown")));
+    assert_int_equal(stub_server_count(&f->stub, "/b/lost"), 2);
+    stub_store_script(f, "PUT", "/b/failed", WORDS("effect,code=503," ERROR("SlowDown")));
     check_put(f, "s3://b/failed", SILT_PUT_AMBIGUOUS);
-    s3_fixture_script(f, "PUT", "/b/free", STEPS("quiet,end=reset"));
+    stub_store_script(f, "PUT", "/b/free", WORDS("quiet,end=reset"));
     check_put(f, "s3://b/free", SILT_PUT_DONE);
 }
 
 static void a_refusal_is_a_failure(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     silt_put_outcome outcome = SILT_PUT_DONE;
-    s3_fixture_script(f, "PUT", "/b/k", STEPS("code=403," ERROR("AccessDenied")));
+    stub_store_script(f, "PUT", "/b/k", WORDS("code=403," ERROR("AccessDenied")));
     assert_int_equal(put(f, "s3://b/k", &outcome), SILT_EACCESS);
     assert_non_null(strstr(f->err.message, "bucket b: the server answered HTTP 403 AccessDenied"));
     assert_int_equal(f->err.sys_code, 403);
-    s3_fixture_script(f, "PUT", "/b/k", STEPS("code=404," ERROR("NoSuchBucket")));
+    stub_store_script(f, "PUT", "/b/k", WORDS("code=404," ERROR("NoSuchBucket")));
     assert_int_equal(put(f, "s3://b/k", &outcome), SILT_ENOTFOUND);
     assert_non_null(strstr(f->err.message, "there is no bucket b"));
-    s3_fixture_script(f, "PUT", "/b/k", STEPS("code=501," ERROR("NotImplemented")));
+    stub_store_script(f, "PUT", "/b/k", WORDS("code=501," ERROR("NotImplemented")));
     assert_int_equal(put(f, "s3://b/k", &outcome), SILT_EUNSUPPORTED);
 }
 
 static void nobody_there_is_a_failure(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     silt_put_outcome outcome = SILT_PUT_DONE;
     const silt_call call = {.size = sizeof(call),
                             .abi_version = SILT_ABI_VERSION,
                             .deadline_us = silt_env_default()->monotonic_us(NULL) + 300000};
-    s3_fixture_open(f, STEPS("aws_endpoint_url_s3", "http://127.0.0.1:1"));
+    s3_fixture_open(f, WORDS("aws_endpoint_url_s3", "http://127.0.0.1:1"));
     f->err = (silt_error)SILT_ERROR_INIT;
     const silt_status status = silt_storage_put_if_absent(f->storage, &call, "s3://b/k", "x", 1, &outcome, &f->err);
     assert_true(status == SILT_EIO || status == SILT_EDEADLINE);
@@ -108,9 +107,9 @@ static void nobody_there_is_a_failure(void **state)
 
 static void a_deadline_after_the_request_is_ambiguous(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     silt_put_outcome outcome = SILT_PUT_DONE;
-    s3_fixture_script(f, "PUT", "/b/k", STEPS("effect,delay=2000"));
+    stub_store_script(f, "PUT", "/b/k", WORDS("effect,delay=2000"));
     const silt_call call = {.size = sizeof(call),
                             .abi_version = SILT_ABI_VERSION,
                             .deadline_us = silt_env_default()->monotonic_us(NULL) + 300000};
@@ -122,65 +121,65 @@ static void a_deadline_after_the_request_is_ambiguous(void **state)
 
 static void the_region_that_a_server_tells_is_taken(void **state)
 {
-    struct s3_fixture *f = *state;
-    s3_fixture_script(
+    struct stub_store *f = *state;
+    stub_store_script(
         f, "PUT", "/b/k",
-        STEPS("code=400,body=<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-3</Region></Error>",
+        WORDS("code=400,body=<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-3</Region></Error>",
               "object"));
     check_put(f, "s3://b/k", SILT_PUT_DONE);
-    assert_non_null(strstr(s3_fixture_log(f), "/eu-west-3/s3/aws4_request"));
-    s3_fixture_script(f, "PUT", "/b/m", STEPS("code=301,header=x-amz-bucket-region:us-west-2", "object"));
+    assert_non_null(strstr(stub_store_log(f), "/eu-west-3/s3/aws4_request"));
+    stub_store_script(f, "PUT", "/b/m", WORDS("code=301,header=x-amz-bucket-region:us-west-2", "object"));
     check_put(f, "s3://b/m", SILT_PUT_DONE);
-    assert_non_null(strstr(s3_fixture_log(f), "/us-west-2/s3/aws4_request"));
+    assert_non_null(strstr(stub_store_log(f), "/us-west-2/s3/aws4_request"));
     check_put(f, "s3://b/n", SILT_PUT_DONE); /* known from now on */
-    assert_int_equal(s3_fixture_count(f, "/b/n"), 1);
+    assert_int_equal(stub_server_count(&f->stub, "/b/n"), 1);
     /* Not what could end a header, and not for ever. */
-    s3_fixture_script(f, "PUT", "/b/o", STEPS("code=400,body=<Error><Code>X</Code><Region>a/b</Region></Error>"));
+    stub_store_script(f, "PUT", "/b/o", WORDS("code=400,body=<Error><Code>X</Code><Region>a/b</Region></Error>"));
     silt_put_outcome outcome = SILT_PUT_DONE;
-    s3_fixture_script(f, "PUT", "/b/p",
-                      STEPS("code=301,header=x-amz-bucket-region:r1", "code=301,header=x-amz-bucket-region:r2"));
+    stub_store_script(f, "PUT", "/b/p",
+                      WORDS("code=301,header=x-amz-bucket-region:r1", "code=301,header=x-amz-bucket-region:r2"));
     assert_int_equal(put(f, "s3://b/p", &outcome), SILT_EIO);
-    assert_int_equal(s3_fixture_count(f, "/b/p"), 2);
+    assert_int_equal(stub_server_count(&f->stub, "/b/p"), 2);
 }
 
 static void a_session_token_is_sent_and_signed(void **state)
 {
-    struct s3_fixture *f = *state;
-    s3_fixture_open(f, STEPS("aws_session_token", "t/o=ken"));
+    struct stub_store *f = *state;
+    s3_fixture_open(f, WORDS("aws_session_token", "t/o=ken"));
     check_put(f, "s3://b/k", SILT_PUT_DONE);
-    const char *log = s3_fixture_log(f);
+    const char *log = stub_store_log(f);
     assert_non_null(strstr(log, "\"x-amz-security-token\", \"t/o=ken\""));
     assert_non_null(strstr(log, ";x-amz-security-token,"));
 }
 
 static void credentials_that_are_refused_are_fetched_anew_once(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     silt_put_outcome outcome = SILT_PUT_DONE;
-    s3_fixture_script(f, "PUT", "/b/k", STEPS("code=403," ERROR("ExpiredToken"), "object"));
+    stub_store_script(f, "PUT", "/b/k", WORDS("code=403," ERROR("ExpiredToken"), "object"));
     check_put(f, "s3://b/k", SILT_PUT_DONE);
-    s3_fixture_script(f, "PUT", "/b/m", STEPS("code=403," ERROR("ExpiredToken"), "code=403," ERROR("ExpiredToken")));
+    stub_store_script(f, "PUT", "/b/m", WORDS("code=403," ERROR("ExpiredToken"), "code=403," ERROR("ExpiredToken")));
     assert_int_equal(put(f, "s3://b/m", &outcome), SILT_EACCESS);
-    assert_int_equal(s3_fixture_count(f, "/b/m"), 2);
+    assert_int_equal(stub_server_count(&f->stub, "/b/m"), 2);
 }
 
 static void a_public_bucket_is_read_without_a_signature(void **state)
 {
-    struct s3_fixture *f = *state;
-    s3_fixture_open(f, STEPS("aws_skip_signature", "true"));
+    struct stub_store *f = *state;
+    s3_fixture_open(f, WORDS("aws_skip_signature", "true"));
     check_put(f, "s3://b/k", SILT_PUT_DONE);
-    assert_null(strstr(s3_fixture_log(f), "Authorization"));
+    assert_null(strstr(stub_store_log(f), "Authorization"));
 }
 
 /* ---- the proof of conditional creates ---- */
 
 static void a_server_is_proven_once(void **state)
 {
-    struct s3_fixture *f = *state;
-    s3_fixture_open(f, STEPS("aws_conditional_put", "etag"));
+    struct stub_store *f = *state;
+    s3_fixture_open(f, WORDS("aws_conditional_put", "etag"));
     check_put(f, "s3://b/t/_delta_log/_sidecars/x", SILT_PUT_DONE);
     check_put(f, "s3://b/t/_delta_log/1.json", SILT_PUT_DONE);
-    const char *log = s3_fixture_log(f);
+    const char *log = stub_store_log(f);
     const char *probe = strstr(log, "/b/t/_delta_log/.silt-probe-");
     assert_non_null(probe);
     int n = 0;
@@ -192,44 +191,44 @@ static void a_server_is_proven_once(void **state)
 
 static void a_server_that_ignores_conditions_gets_no_commit(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     silt_put_outcome outcome = SILT_PUT_DONE;
-    s3_fixture_open(f, STEPS("aws_conditional_put", "etag"));
-    s3_fixture_script(f, "PUT", "/b/t/_delta_log/.silt-probe-", STEPS("code=200", "code=200"));
+    s3_fixture_open(f, WORDS("aws_conditional_put", "etag"));
+    stub_store_script(f, "PUT", "/b/t/_delta_log/.silt-probe-", WORDS("code=200", "code=200"));
     assert_int_equal(put(f, "s3://b/t/_delta_log/0.json", &outcome), SILT_EUNSUPPORTED);
     assert_non_null(strstr(f->err.message, "ignores If-None-Match"));
     assert_non_null(strstr(f->err.hint, "aws_conditional_put"));
-    assert_int_equal(s3_fixture_count(f, "/b/t/_delta_log/0.json"), 0);
+    assert_int_equal(stub_server_count(&f->stub, "/b/t/_delta_log/0.json"), 0);
     assert_int_equal(put(f, "s3://b/t/_delta_log/0.json", &outcome), SILT_OK); /* proven this time: the stub holds it */
 }
 
 static void a_proof_survives_lost_answers(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     silt_put_outcome outcome = SILT_PUT_DONE;
-    s3_fixture_open(f, STEPS("aws_conditional_put", "etag"));
-    s3_fixture_script(f, "PUT", "/b/t/_delta_log/.silt-probe-",
-                      STEPS("quiet,end=close", "object", "quiet,end=reset", "object"));
+    s3_fixture_open(f, WORDS("aws_conditional_put", "etag"));
+    stub_store_script(f, "PUT", "/b/t/_delta_log/.silt-probe-",
+                      WORDS("quiet,end=close", "object", "quiet,end=reset", "object"));
     check_put(f, "s3://b/t/_delta_log/0.json", SILT_PUT_DONE);
-    s3_fixture_open(f, STEPS("aws_conditional_put", "etag"));
-    s3_fixture_script(f, "PUT", "/b/t/_delta_log/.silt-probe-", STEPS("effect,quiet,end=close", "object"));
+    s3_fixture_open(f, WORDS("aws_conditional_put", "etag"));
+    stub_store_script(f, "PUT", "/b/t/_delta_log/.silt-probe-", WORDS("effect,quiet,end=close", "object"));
     check_put(f, "s3://b/t/_delta_log/1.json", SILT_PUT_DONE);
-    s3_fixture_open(f, STEPS("aws_conditional_put", "etag"));
-    s3_fixture_script(f, "PUT", "/b/t/_delta_log/.silt-probe-", STEPS("code=412"));
+    s3_fixture_open(f, WORDS("aws_conditional_put", "etag"));
+    stub_store_script(f, "PUT", "/b/t/_delta_log/.silt-probe-", WORDS("code=412"));
     assert_int_equal(put(f, "s3://b/t/_delta_log/2.json", &outcome), SILT_EIO);
     assert_non_null(strstr(f->err.message, "a fresh name was called taken"));
 }
 
 static void a_proof_that_may_not_be_made_names_the_option(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     silt_put_outcome outcome = SILT_PUT_DONE;
-    s3_fixture_open(f, STEPS("aws_conditional_put", "etag"));
-    s3_fixture_script(f, "PUT", "/b/t/_delta_log/.silt-probe-", STEPS("code=403," ERROR("AccessDenied")));
+    s3_fixture_open(f, WORDS("aws_conditional_put", "etag"));
+    stub_store_script(f, "PUT", "/b/t/_delta_log/.silt-probe-", WORDS("code=403," ERROR("AccessDenied")));
     assert_int_equal(put(f, "s3://b/t/_delta_log/0.json", &outcome), SILT_EACCESS);
     assert_non_null(strstr(f->err.message, "was not proven to know conditional creates"));
     assert_non_null(strstr(f->err.hint, "aws_conditional_put=trust"));
-    s3_fixture_open(f, STEPS("aws_conditional_put", "disabled"));
+    s3_fixture_open(f, WORDS("aws_conditional_put", "disabled"));
     assert_int_equal(put(f, "s3://b/t/_delta_log/0.json", &outcome), SILT_EUNSUPPORTED);
 }
 
@@ -241,7 +240,7 @@ static void on_read(void *ctx, silt_read_request *request)
     ++*(int *)ctx;
 }
 
-static silt_status read_one(struct s3_fixture *f, int64_t offset, int64_t length, silt_read_request *request)
+static silt_status read_one(struct stub_store *f, int64_t offset, int64_t length, silt_read_request *request)
 {
     int n = 0;
     *request = (silt_read_request){.path = "s3://b/k", .offset = offset, .length = length};
@@ -251,7 +250,7 @@ static silt_status read_one(struct s3_fixture *f, int64_t offset, int64_t length
     return status != SILT_OK ? status : request->status;
 }
 
-static void check_read(struct s3_fixture *f, int64_t offset, int64_t length, const char *expected)
+static void check_read(struct stub_store *f, int64_t offset, int64_t length, const char *expected)
 {
     silt_read_request request;
     assert_int_equal(read_one(f, offset, length, &request), SILT_OK);
@@ -262,8 +261,8 @@ static void check_read(struct s3_fixture *f, int64_t offset, int64_t length, con
 
 static void ranges_are_cut_to_what_was_asked(void **state)
 {
-    struct s3_fixture *f = *state;
-    s3_fixture_script(f, "PUT", "/b/empty", STEPS("effect"));
+    struct stub_store *f = *state;
+    stub_store_script(f, "PUT", "/b/empty", WORDS("effect"));
     assert_int_equal(silt_storage_put(f->storage, NULL, "s3://b/k", "0123456789", 10, &f->err), SILT_OK);
     check_read(f, 0, -1, "0123456789");
     check_read(f, 3, 4, "3456");
@@ -280,8 +279,8 @@ static void ranges_are_cut_to_what_was_asked(void **state)
 /* A server may ignore a range and send all. */
 static void a_whole_answer_to_a_range_is_cut(void **state)
 {
-    struct s3_fixture *f = *state;
-    s3_fixture_script(f, "GET", "/b/k", STEPS("body=0123456789", "body=0123456789", "body=0123456789"));
+    struct stub_store *f = *state;
+    stub_store_script(f, "GET", "/b/k", WORDS("body=0123456789", "body=0123456789", "body=0123456789"));
     check_read(f, 3, 4, "3456");
     check_read(f, -2, -1, "89");
     check_read(f, 20, 4, "");
@@ -289,7 +288,7 @@ static void a_whole_answer_to_a_range_is_cut(void **state)
 
 static void other_bytes_than_asked_for_are_refused(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     static const char *const answers[] = {
         "code=206,body=3456",                                    /* which? */
         "code=206,body=345,header=Content-Range:bytes 3-6/10",   /* fewer than it says */
@@ -303,7 +302,7 @@ static void other_bytes_than_asked_for_are_refused(void **state)
     };
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
         silt_read_request request;
-        s3_fixture_script(f, "GET", "/b/k", STEPS(answers[i]));
+        stub_store_script(f, "GET", "/b/k", WORDS(answers[i]));
         const silt_status status = read_one(f, 3, 4, &request);
         assert_int_equal(status, SILT_EIO);
         assert_null(request.data);
@@ -313,16 +312,16 @@ static void other_bytes_than_asked_for_are_refused(void **state)
 /* A body that ends too soon is asked for again, and is never data. */
 static void a_cut_answer_is_asked_for_again(void **state)
 {
-    struct s3_fixture *f = *state;
-    s3_fixture_script(f, "GET", "/b/k",
-                      STEPS("body=0123456789,cut=4", "code=500", "code=503," ERROR("SlowDown"), "body=0123456789"));
+    struct stub_store *f = *state;
+    stub_store_script(f, "GET", "/b/k",
+                      WORDS("body=0123456789,cut=4", "code=500", "code=503," ERROR("SlowDown"), "body=0123456789"));
     check_read(f, 0, -1, "0123456789");
-    assert_int_equal(s3_fixture_count(f, "/b/k"), 4);
+    assert_int_equal(stub_server_count(&f->stub, "/b/k"), 4);
 }
 
 static void what_is_missing_is_not_found(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     silt_read_request request;
     int64_t size = 0;
     int64_t modified_ms = 0;
@@ -330,9 +329,9 @@ static void what_is_missing_is_not_found(void **state)
     assert_int_equal(read_one(f, 0, 0, &request), SILT_ENOTFOUND);
     assert_int_equal(silt_storage_stat(f->storage, NULL, "s3://b/k", &size, &modified_ms, &f->err), SILT_ENOTFOUND);
     assert_int_equal(silt_storage_remove(f->storage, NULL, "s3://b/k", &f->err), SILT_OK);
-    s3_fixture_script(f, "HEAD", "/b/k", STEPS("code=200,size=7")); /* without a time */
+    stub_store_script(f, "HEAD", "/b/k", WORDS("code=200,size=7")); /* without a time */
     assert_int_equal(silt_storage_stat(f->storage, NULL, "s3://b/k", &size, &modified_ms, &f->err), SILT_EIO);
-    s3_fixture_script(f, "HEAD", "/b/k", STEPS("code=200,size=7,header=Last-Modified:Mon%2C 30 Nov 2026 10:00:00 GMT"));
+    stub_store_script(f, "HEAD", "/b/k", WORDS("code=200,size=7,header=Last-Modified:Mon%2C 30 Nov 2026 10:00:00 GMT"));
     assert_int_equal(silt_storage_stat(f->storage, NULL, "s3://b/k", &size, &modified_ms, &f->err), SILT_OK);
     assert_int_equal(size, 7);
     assert_int_equal(modified_ms, INT64_C(1796032800000));
@@ -352,7 +351,7 @@ static bool on_entry(void *ctx, const silt_file_entry *entry)
     return true;
 }
 
-static silt_status list(struct s3_fixture *f, const char *start_from, char *names)
+static silt_status list(struct stub_store *f, const char *start_from, char *names)
 {
     const silt_list_options options = {.size = sizeof(options), .start_from = start_from};
     names[0] = '\0';
@@ -362,39 +361,39 @@ static silt_status list(struct s3_fixture *f, const char *start_from, char *name
 
 static void pages_are_followed(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     char names[256];
-    s3_fixture_script(f, "GET", "/b?",
-                      STEPS(PAGE(OBJECT("t/") OBJECT("t/.silt-probe-1") OBJECT("t/a") MORE("x%2526")), "code=503",
+    stub_store_script(f, "GET", "/b?",
+                      WORDS(PAGE(OBJECT("t/") OBJECT("t/.silt-probe-1") OBJECT("t/a") MORE("x%2526")), "code=503",
                             PAGE(OBJECT("t/b"))));
     assert_int_equal(list(f, NULL, names), SILT_OK);
     assert_string_equal(names, "a b ");
-    assert_non_null(strstr(s3_fixture_log(f), "continuation-token=x%2526&delimiter=%2F"));
+    assert_non_null(strstr(stub_store_log(f), "continuation-token=x%2526&delimiter=%2F"));
 }
 
 static void a_listing_begins_at_the_wanted_name(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     char names[256];
-    s3_fixture_script(f, "GET", "/b?", STEPS(PAGE(OBJECT("t/0019-x") OBJECT("t/0019.json") OBJECT("t/0020.json"))));
+    stub_store_script(f, "GET", "/b?", WORDS(PAGE(OBJECT("t/0019-x") OBJECT("t/0019.json") OBJECT("t/0020.json"))));
     assert_int_equal(list(f, "0019.", names), SILT_OK);
     assert_string_equal(names, "0019.json 0020.json ");
-    assert_non_null(strstr(s3_fixture_log(f), "start-after=t%2F0019-~"));
+    assert_non_null(strstr(stub_store_log(f), "start-after=t%2F0019-~"));
     /* Nothing so late, but there is a folder: asked once more. */
-    s3_fixture_script(f, "GET", "/b?", STEPS(PAGE(""), PAGE(OBJECT("t/0001.json"))));
+    stub_store_script(f, "GET", "/b?", WORDS(PAGE(""), PAGE(OBJECT("t/0001.json"))));
     assert_int_equal(list(f, "0021.", names), SILT_OK);
     assert_string_equal(names, "");
-    s3_fixture_script(f, "GET", "/b?", STEPS(PAGE(""), PAGE("")));
+    stub_store_script(f, "GET", "/b?", WORDS(PAGE(""), PAGE("")));
     assert_int_equal(list(f, "0021.", names), SILT_ENOTFOUND);
-    s3_fixture_script(f, "GET", "/b?", STEPS(PAGE("")));
+    stub_store_script(f, "GET", "/b?", WORDS(PAGE("")));
     assert_int_equal(list(f, NULL, names), SILT_ENOTFOUND);
-    s3_fixture_script(f, "GET", "/b?", STEPS(PAGE("<CommonPrefixes><Prefix>t/p=1/</Prefix></CommonPrefixes>")));
+    stub_store_script(f, "GET", "/b?", WORDS(PAGE("<CommonPrefixes><Prefix>t/p=1/</Prefix></CommonPrefixes>")));
     assert_int_equal(list(f, NULL, names), SILT_OK);
 }
 
 static void a_listing_that_lies_is_refused(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     static const char *const pages[][2] = {
         {PAGE(OBJECT("t/b") OBJECT("t/a")), "code=404"},                /* out of order */
         {PAGE(OBJECT("t/a") OBJECT("t/a")), "code=404"},                /* twice */
@@ -407,10 +406,10 @@ static void a_listing_that_lies_is_refused(void **state)
     };
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
         char names[256];
-        s3_fixture_script(f, "GET", "/b?", STEPS(pages[i][0], pages[i][1]));
+        stub_store_script(f, "GET", "/b?", WORDS(pages[i][0], pages[i][1]));
         const silt_status status = list(f, NULL, names);
         assert_true(status == SILT_EIO || status == SILT_ECORRUPT);
-        s3_fixture_script(f, "GET", "/b?", STEPS(PAGE(OBJECT("t/a")))); /* uses up what is left of the script */
+        stub_store_script(f, "GET", "/b?", WORDS(PAGE(OBJECT("t/a")))); /* uses up what is left of the script */
         (void)list(f, NULL, names);
         (void)list(f, NULL, names);
     }
@@ -452,7 +451,7 @@ static void end_upload(const struct upload *upload, bool gone)
 
 static void a_small_file_is_one_put(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     struct upload upload;
     begin_upload(&upload, 1000);
     assert_int_equal(silt_storage_adopt(f->storage, NULL, upload.local, "s3://b/k", &f->err), SILT_OK);
@@ -470,22 +469,22 @@ static void a_small_file_is_one_put(void **state)
 
 static void a_large_file_is_sent_in_parts(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     struct upload upload;
     begin_upload(&upload, (size_t)20 * 1024 * 1024);
-    s3_fixture_script(f, "POST", "/b/k?uploads=", STEPS(BEGUN));
-    s3_fixture_script(f, "PUT", "/b/k?partNumber=", STEPS(PART, "code=503", PART, PART));
-    s3_fixture_script(f, "POST", "/b/k?uploadId=u%2F1", STEPS("body=<CompleteMultipartUploadResult/>"));
+    stub_store_script(f, "POST", "/b/k?uploads=", WORDS(BEGUN));
+    stub_store_script(f, "PUT", "/b/k?partNumber=", WORDS(PART, "code=503", PART, PART));
+    stub_store_script(f, "POST", "/b/k?uploadId=u%2F1", WORDS("body=<CompleteMultipartUploadResult/>"));
     assert_int_equal(silt_storage_adopt(f->storage, NULL, upload.local, "s3://b/k", &f->err), SILT_OK);
     end_upload(&upload, true);
-    const char *log = s3_fixture_log(f);
+    const char *log = stub_store_log(f);
     assert_non_null(strstr(log, "/b/k?partNumber=3&uploadId=u%2F1"));
     assert_non_null(strstr(log, "\"body_len\": 4194304"));
 }
 
 static void an_upload_that_fails_is_aborted(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     static const char *const ends[][2] = {{"code=200", "code=404"}, /* a part without a tag */
                                           {PART, "code=200," ERROR("InternalError")},
                                           {PART, "code=412"},
@@ -499,49 +498,49 @@ static void an_upload_that_fails_is_aborted(void **state)
         (void)snprintf(key, sizeof(key), "/b/k%zu", i);
         begin_upload(&upload, (size_t)9 * 1024 * 1024);
         (void)snprintf(target, sizeof(target), "%s?uploads=", key);
-        s3_fixture_script(f, "POST", target, STEPS(BEGUN));
+        stub_store_script(f, "POST", target, WORDS(BEGUN));
         (void)snprintf(target, sizeof(target), "%s?partNumber=", key);
-        s3_fixture_script(f, "PUT", target, STEPS(ends[i][0], ends[i][0]));
+        stub_store_script(f, "PUT", target, WORDS(ends[i][0], ends[i][0]));
         (void)snprintf(target, sizeof(target), "%s?uploadId=u%%2F1", key);
-        s3_fixture_script(f, "POST", target, STEPS(ends[i][1]));
-        s3_fixture_script(f, "DELETE", target, STEPS("code=204"));
+        stub_store_script(f, "POST", target, WORDS(ends[i][1]));
+        stub_store_script(f, "DELETE", target, WORDS("code=204"));
         f->err = (silt_error)SILT_ERROR_INIT;
         const silt_status status = silt_storage_adopt(f->storage, NULL, upload.local, path, &f->err);
         assert_int_equal(status, i == 2 ? SILT_EEXISTS : (i == 3 ? SILT_EACCESS : SILT_EIO));
         end_upload(&upload, false);
-        assert_int_equal(s3_fixture_count(f, target), i == 1 || i == 2 ? 2 : 1); /* the abort among them */
+        assert_int_equal(stub_server_count(&f->stub, target), i == 1 || i == 2 ? 2 : 1); /* the abort among them */
     }
 }
 
 /* The mark that the upload left beside the content tells whose it is. */
 static void an_upload_knows_its_own_after_a_lost_answer(void **state)
 {
-    struct s3_fixture *f = *state;
+    struct stub_store *f = *state;
     struct upload upload;
     begin_upload(&upload, 10);
-    s3_fixture_script(f, "PUT", "/b/k", STEPS("effect,quiet,end=close"));
-    s3_fixture_script(f, "HEAD", "/b/k", STEPS("code=200,size=10,header=x-amz-meta-silt-upload:another"));
+    stub_store_script(f, "PUT", "/b/k", WORDS("effect,quiet,end=close"));
+    stub_store_script(f, "HEAD", "/b/k", WORDS("code=200,size=10,header=x-amz-meta-silt-upload:another"));
     assert_int_equal(silt_storage_adopt(f->storage, NULL, upload.local, "s3://b/k", &f->err), SILT_EEXISTS);
     end_upload(&upload, false);
-    assert_non_null(strstr(s3_fixture_log(f), "x-amz-meta-silt-upload"));
+    assert_non_null(strstr(stub_store_log(f), "x-amz-meta-silt-upload"));
 }
 
 /* ---- removal ---- */
 
 static void a_tree_is_removed_in_batches(void **state)
 {
-    struct s3_fixture *f = *state;
-    s3_fixture_script(f, "GET", "/b?", STEPS(PAGE(OBJECT("t/") OBJECT("t/&amp;a"))));
-    s3_fixture_script(f, "POST", "/b?delete=", STEPS("body=<DeleteResult/>"));
+    struct stub_store *f = *state;
+    stub_store_script(f, "GET", "/b?", WORDS(PAGE(OBJECT("t/") OBJECT("t/&amp;a"))));
+    stub_store_script(f, "POST", "/b?delete=", WORDS("body=<DeleteResult/>"));
     assert_int_equal(silt_storage_remove_tree(f->storage, NULL, "s3://b/t", &f->err), SILT_OK);
-    assert_non_null(strstr(s3_fixture_log(f), "prefix=t%2F"));
-    s3_fixture_script(f, "GET", "/b?", STEPS(PAGE(OBJECT("t/a"))));
-    s3_fixture_script(
+    assert_non_null(strstr(stub_store_log(f), "prefix=t%2F"));
+    stub_store_script(f, "GET", "/b?", WORDS(PAGE(OBJECT("t/a"))));
+    stub_store_script(
         f, "POST", "/b?delete=",
-        STEPS("body=<DeleteResult><Error><Key>t/a</Key><Code>AccessDenied</Code></Error></DeleteResult>"));
+        WORDS("body=<DeleteResult><Error><Key>t/a</Key><Code>AccessDenied</Code></Error></DeleteResult>"));
     assert_int_equal(silt_storage_remove_tree(f->storage, NULL, "s3://b/t", &f->err), SILT_EACCESS);
     assert_non_null(strstr(f->err.message, "t/a could not be removed from bucket b: AccessDenied"));
-    s3_fixture_script(f, "GET", "/b?", STEPS(PAGE("")));
+    stub_store_script(f, "GET", "/b?", WORDS(PAGE("")));
     assert_int_equal(silt_storage_remove_tree(f->storage, NULL, "s3://b/none", &f->err), SILT_OK);
     assert_int_equal(silt_storage_remove_tree(f->storage, NULL, "s3://b/", &f->err), SILT_EINVALID);
 }
