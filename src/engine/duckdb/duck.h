@@ -93,13 +93,15 @@ struct sl_dataplane {
     struct sl_duck_pick *picks;                      /* guarded by lock */
     uint64_t decimals[SL_DECIMAL_MAX_PRECISION + 1]; /* guarded by lock; bit s of [p]: decimal(p,s) has its function */
     struct sl_duck_aside *asides;                    /* guarded by lock */
-    struct sl_duck_fetch *fetches;                   /* guarded by lock */
     struct sl_aside_type *aside_types;               /* guarded by lock; in arena */
     struct sl_duck_rows_source *rows;                /* guarded by lock */
     struct sl_duck_texts *texts;                     /* guarded by lock */
     uint64_t next_id;                                /* guarded by lock */
     struct sl_duck_footers footers;                  /* guarded by lock */
     struct sl_duck_watcher watcher;
+    pthread_mutex_t
+        fetch_lock; /* taken with the watcher's held: nothing else is locked, and no DuckDB called, under it */
+    struct sl_duck_fetch *fetches; /* guarded by fetch_lock */
 };
 
 /* ---- duck_open.c: the instance, its database, connections ---- */

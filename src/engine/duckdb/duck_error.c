@@ -298,7 +298,8 @@ static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, 
     if (sl_str_eq_c(fault->kind, "FATAL") || sl_str_eq_c(fault->kind, "INTERNAL")) {
         atomic_store(&conn->db->dead, true);
     }
-    if (sl_str_eq_c(fault->kind, "INTERRUPT")) {
+    /* The second in the words of sl_call_check: a function of ours that waited was told. */
+    if (sl_str_eq_c(fault->kind, "INTERRUPT") || sl_str_eq_c(first_line(fault->message), "cancelled by the caller")) {
         return fail_interrupt(conn, call, err);
     }
     const struct sl_str message = first_line(fault->message);

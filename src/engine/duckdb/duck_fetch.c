@@ -20,16 +20,20 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "duck_footer.h"
+#include "silt/version.h"
 #include "storage/cache/cache_fetch.h"
 
 #define FOOTER_TAIL 8 /* length and magic */
 #define NOT_FETCHED SIZE_MAX
+#define NO_CONNECTION ((idx_t)-1)
 
 struct sl_duck_fetch {
     atomic_uint refs;
     struct sl_dataplane *dp;
-    struct sl_duck_fetch *next; /* guarded by dp->lock */
+    struct sl_duck_fetch *next; /* guarded by dp->fetch_lock */
     uint64_t id;
+    idx_t connection;   /* that bound the function last; guarded by dp->fetch_lock */
+    volatile int ended; /* whoever waits shall wait no more */
     struct sl_fetch *fetch;
     struct sl_fetch_file *files; /* what the fetch borrows; paths are copies */
     struct sl_arena arena;
@@ -163,10 +167,11 @@ silt_status sl_duck_fetch_new(struct sl_duck_files *files, const silt_call *call
         return status;
     }
     fetch->id = sl_duck_next_id(dp);
-    pthread_mutex_lock(&dp->lock);
+    fetch->connection = NO_CONNECTION;
+    pthread_mutex_lock(&dp->fetch_lock);
     fetch->next = dp->fetches;
     dp->fetches = fetch;
-    pthread_mutex_unlock(&dp->lock);
+    pthread_mutex_unlock(&dp->fetch_lock);
     *out = fetch;
     return SILT_OK;
 }
@@ -176,13 +181,13 @@ void sl_duck_fetch_drop(struct sl_dataplane *dp, struct sl_duck_fetch *fetch)
     if (fetch == NULL) {
         return;
     }
-    pthread_mutex_lock(&dp->lock);
+    pthread_mutex_lock(&dp->fetch_lock);
     struct sl_duck_fetch **at = &dp->fetches;
     while (*at != fetch) {
         at = &(*at)->next;
     }
     *at = fetch->next;
-    pthread_mutex_unlock(&dp->lock);
+    pthread_mutex_unlock(&dp->fetch_lock);
     fetch_unref(fetch);
 }
 
@@ -271,7 +276,8 @@ static silt_status wait_for(const struct bound *bound, uint64_t file_index, silt
         return sl_fail(err, SILT_EENGINE, NULL, "file index is outside of the scan");
     }
     const size_t place = fetch->places[bound->first + (size_t)file_index];
-    return place == NOT_FETCHED ? SILT_OK : fetch->dp->host->fetch_wait(fetch->fetch, NULL, place, err);
+    const silt_call call = {.size = sizeof(call), .abi_version = SILT_ABI_VERSION, .cancel = &fetch->ended};
+    return place == NOT_FETCHED ? SILT_OK : fetch->dp->host->fetch_wait(fetch->fetch, &call, place, err);
 }
 
 static void give_fetched(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
@@ -317,18 +323,39 @@ static void *copy_bound(void *data)
     return copy;
 }
 
-static struct sl_duck_fetch *find_fetch(struct sl_dataplane *dp, uint64_t id)
+static struct sl_duck_fetch *find_fetch(struct sl_dataplane *dp, duckdb_bind_info info, uint64_t id)
 {
-    pthread_mutex_lock(&dp->lock);
+    duckdb_client_context context = NULL;
+    duckdb_scalar_function_get_client_context(info, &context);
+    const idx_t connection = duckdb_client_context_get_connection_id(context);
+    duckdb_destroy_client_context(&context);
+    pthread_mutex_lock(&dp->fetch_lock);
     struct sl_duck_fetch *fetch = dp->fetches;
     while (fetch != NULL && fetch->id != id) {
         fetch = fetch->next;
     }
     if (fetch != NULL) {
         atomic_fetch_add(&fetch->refs, 1);
+        fetch->connection = connection;
+        __atomic_store_n(&fetch->ended, 0, __ATOMIC_RELAXED);
     }
-    pthread_mutex_unlock(&dp->lock);
+    pthread_mutex_unlock(&dp->fetch_lock);
     return fetch;
+}
+
+void sl_duck_fetch_interrupt(struct sl_dataplane *dp, duckdb_connection handle)
+{
+    duckdb_client_context context = NULL;
+    duckdb_connection_get_client_context(handle, &context);
+    const idx_t connection = duckdb_client_context_get_connection_id(context);
+    duckdb_destroy_client_context(&context);
+    pthread_mutex_lock(&dp->fetch_lock);
+    for (struct sl_duck_fetch *fetch = dp->fetches; fetch != NULL; fetch = fetch->next) {
+        if (fetch->connection == connection) {
+            __atomic_store_n(&fetch->ended, 1, __ATOMIC_RELAXED);
+        }
+    }
+    pthread_mutex_unlock(&dp->fetch_lock);
 }
 
 static void bind_fetched(duckdb_bind_info info)
@@ -336,7 +363,7 @@ static void bind_fetched(duckdb_bind_info info)
     struct sl_dataplane *dp = duckdb_scalar_function_bind_get_extra_info(info);
     uint64_t id = 0;
     uint64_t first = 0;
-    struct sl_duck_fetch *fetch = sl_duck_bind_handle(info, 1, &id, &first) ? find_fetch(dp, id) : NULL;
+    struct sl_duck_fetch *fetch = sl_duck_bind_handle(info, 1, &id, &first) ? find_fetch(dp, info, id) : NULL;
     if (fetch == NULL) {
         duckdb_scalar_function_bind_set_error(info, "the scan that this query reads was closed");
         return;

@@ -7,6 +7,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "duck_fetch.h"
 #include "duck_variant.h"
 
 #define IDLE_US 50
@@ -67,6 +68,7 @@ static silt_status run_tasks(struct sl_duck_conn *conn, const silt_call *call, d
         if (status != SILT_OK) {
             /* DuckDB's own threads may be at work: without this, closing the connection waits until they are done. */
             duckdb_interrupt(conn->handle);
+            sl_duck_fetch_interrupt(conn->dp, conn->handle);
             return status;
         }
         if (state == DUCKDB_PENDING_NO_TASKS_AVAILABLE) {

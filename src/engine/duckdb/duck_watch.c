@@ -12,6 +12,7 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "duck_fetch.h"
 
 #define WATCH_PERIOD_NS 4000000L
 
@@ -20,6 +21,7 @@ static void interrupt_ended(struct sl_dataplane *dp)
     for (struct sl_duck_watch *watch = dp->watcher.first; watch != NULL; watch = watch->next) {
         if (sl_call_check(dp->env, watch->call, NULL) != SILT_OK) {
             duckdb_interrupt(watch->handle);
+            sl_duck_fetch_interrupt(dp, watch->handle);
         }
     }
 }
