@@ -11,6 +11,7 @@
 #include "silt/commands.h"
 #include "silt/committer.h"
 #include "silt/deletion_vector.h"
+#include "silt/doctor.h"
 #include "silt/engine.h"
 #include "silt/env.h"
 #include "silt/export.h"

@@ -196,6 +196,11 @@ silt_status sl_fail_errno(silt_error *err, int errnum, const char *operation, co
     return status;
 }
 
+bool sl_error_is(const silt_error *err, const char *code_name)
+{
+    return err != NULL && strcmp(err->code_name, code_name) == 0;
+}
+
 void sl_error_hint(silt_error *err, const char *format, ...)
 {
     if (!is_usable(err)) {

@@ -6,6 +6,7 @@
 #define SL_BASE_ERROR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 #include "silt/status.h"
 
@@ -34,6 +35,11 @@ void sl_error_version(silt_error *err, int64_t version);
 void sl_error_position(silt_error *err, size_t position);
 /* Puts "context: " before the message. */
 void sl_error_context(silt_error *err, const char *format, ...) SL_PRINTF(2, 3);
+
+/* Class of SILT_ENOTFOUND when what a store keeps files in (a bucket, a container) is not there: no table can be made in it either. */
+#define SL_BUCKET_NOT_FOUND "SILT_BUCKET_NOT_FOUND"
+/* Is it an error of this class? */
+bool sl_error_is(const silt_error *err, const char *code_name);
 
 /*
  * Drops a status on purpose. Only where nothing can be done about a failure and nothing is lost by it (clean-up by best effort),

@@ -61,8 +61,7 @@ static silt_status set_txn(struct sl_cli *cli, silt_error *err)
     return set_text(cli, "silt.write.txnVersion", args->txn_version, err);
 }
 
-/* NAME=VALUE words as pairs, in the run's arena. */
-static silt_status split_store_options(struct sl_cli *cli, silt_store_option **out, silt_error *err)
+silt_status sl_cli_store_options(struct sl_cli *cli, silt_store_option **out, silt_error *err)
 {
     const struct sl_args *args = &cli->args;
     *out = NULL;
@@ -97,7 +96,7 @@ silt_status sl_cli_session(struct sl_cli *cli, silt_session **out, silt_error *e
         return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "--threads %lld is too many", (long long)args->threads);
     }
     silt_store_option *store_options = NULL;
-    SL_TRY(split_store_options(cli, &store_options, err));
+    SL_TRY(sl_cli_store_options(cli, &store_options, err));
     const silt_default_engine_options engine = {.size = sizeof(engine),
                                                 .env = cli->env,
                                                 .threads = args->threads > 0 ? (uint32_t)args->threads : 0,

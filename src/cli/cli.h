@@ -35,6 +35,8 @@ struct sl_cli {
 
 /* Opens the session at the first call. The session is borrowed. */
 silt_status sl_cli_session(struct sl_cli *cli, silt_session **out, silt_error *err);
+/* The pairs of --store-option, args.n_store_options of them, in the program's arena; NULL for none. */
+silt_status sl_cli_store_options(struct sl_cli *cli, silt_store_option **out, silt_error *err);
 /* The format asked for by -o, else `table` on a terminal and csv elsewhere. */
 enum sl_format sl_cli_format(const struct sl_cli *cli);
 /* The warehouse as the session will take it; as typed. */

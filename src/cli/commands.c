@@ -223,6 +223,23 @@ static const struct sl_command COMMANDS[] = {
         .run = sl_cmd_cache,
     },
     {
+        .name = "doctor",
+        .usage = "doctor TABLE [options]",
+        .summary = "say step by step why a location can or cannot be reached",
+        .details =
+            "Which options were found and where, the endpoint, the proxy, the connection, the clock, where credentials were\n"
+            "looked for and which ones are used, whether the log may be listed and read, what table is there. No step shows a\n"
+            "secret. Exit code 0: a table that silt can read, 4: no table, or not readable, 5: the store is not reached or\n"
+            "refuses.\n",
+        .examples = "  silt doctor s3://bucket/table\n"
+                    "  silt doctor abfss://container@account.dfs.core.windows.net/table --write\n"
+                    "  silt doctor gs://bucket/table -o jsonl | jq 'select(.result == \"failed\")'\n",
+        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_WRITE,
+        .min_words = 1,
+        .max_words = 1,
+        .run = sl_cmd_doctor,
+    },
+    {
         .name = "version",
         .usage = "version",
         .summary = "show the version of silt",

@@ -30,6 +30,7 @@ int sl_cmd_clean_log(struct sl_cli *cli);
 int sl_cmd_compact_log(struct sl_cli *cli);
 int sl_cmd_checkpoint(struct sl_cli *cli);
 int sl_cmd_cache(struct sl_cli *cli);
+int sl_cmd_doctor(struct sl_cli *cli);
 int sl_cmd_version(struct sl_cli *cli);
 int sl_cmd_help(struct sl_cli *cli);
 

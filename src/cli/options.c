@@ -47,6 +47,8 @@ static const struct option OPTIONS[] = {
     {SL_OPT_CHECK, OPTION_COUNT, 0, "seed", "N", "of the choice, to have the same files again", AT(seed)},
     {SL_OPT_CHECKPOINT, OPTION_FLAG, 0, "v2", NULL, "write a V2 checkpoint whatever the table's policy", AT(v2)},
     {SL_OPT_CHECKPOINT, OPTION_COUNT, 0, "parts", "N", "write a V1 checkpoint in about N parts", AT(parts)},
+    {SL_OPT_WRITE, OPTION_FLAG, 0, "write", NULL, "also create, read and remove a small file beside the log",
+     AT(write)},
     {SL_OPT_COLUMNS, OPTION_TEXT, 0, "columns", "A,B,...", "only these columns", AT(columns)},
     {SL_OPT_WHERE, OPTION_TEXT, 0, "where", "CONDITION", "only rows for which this SQL condition is true", AT(where)},
     {SL_OPT_LIMIT, OPTION_COUNT, 0, "limit", "N", "at most this many", AT(limit)},

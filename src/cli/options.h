@@ -46,6 +46,7 @@ enum sl_option_bit {
     SL_OPT_VERSIONS = 1 << 18,
     SL_OPT_TXN = 1 << 19,
     SL_OPT_CHECKPOINT = 1 << 20,
+    SL_OPT_WRITE = 1 << 21,
 
     SL_OPTS_RESULT = SL_OPT_FORMAT | SL_OPT_OUTPUT,
     SL_OPTS_ENGINE = SL_OPT_THREADS | SL_OPT_MEMORY | SL_OPT_TIME_ZONE,
@@ -63,6 +64,7 @@ struct sl_args {
     bool no_data;
     bool dry_run;
     bool v2;
+    bool write;
     enum sl_format format;
     int64_t version;
     int64_t from_version;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/utf8.h"
 
 /*
@@ -102,6 +103,9 @@ int sl_exit_code(const silt_error *err)
     }
     if (strcmp(err->code_name, SL_OUTPUT_CODE) == 0) {
         return SL_EXIT_FAILED; /* the result's place is no store of tables */
+    }
+    if (strcmp(err->code_name, SL_BUCKET_NOT_FOUND) == 0) {
+        return SL_EXIT_STORE;
     }
     switch (err->status) {
     case SILT_OK: return SL_EXIT_DONE;

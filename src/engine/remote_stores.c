@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/uri.h"
 #include "engine/library.h"
 #include "storage/lazy.h"
 #include "storage/remote/remote.h"
@@ -50,10 +51,10 @@ static void remote_unref(void *ctx)
     sl_release(remote->env, remote, sizeof(*remote));
 }
 
-static silt_status open_instance(struct remote *remote, silt_error *err)
+static silt_status load(const silt_env *env, const struct sl_remote_vtable **out, silt_error *err)
 {
     sl_library_function function = NULL;
-    SL_TRY(sl_library_load(remote->env, &STORES, &function, err));
+    SL_TRY(sl_library_load(env, &STORES, &function, err));
     const struct sl_remote_vtable *vtable = ((sl_remote_entry)function)();
     if (vtable == NULL || vtable->abi_version != SL_REMOTE_ABI_VERSION || vtable->size < sizeof(*vtable)) {
         return sl_fail(err, SILT_EUNSUPPORTED, STORES.code_name,
@@ -61,8 +62,14 @@ static silt_status open_instance(struct remote *remote, silt_error *err)
                        vtable != NULL ? (unsigned)vtable->abi_version : 0U,
                        vtable != NULL ? (unsigned)vtable->size : 0U, (unsigned)SL_REMOTE_ABI_VERSION, sizeof(*vtable));
     }
-    remote->vtable = vtable;
-    return vtable->open(remote->env, remote->options, remote->n_options, &remote->instance, err);
+    *out = vtable;
+    return SILT_OK;
+}
+
+static silt_status open_instance(struct remote *remote, silt_error *err)
+{
+    SL_TRY(load(remote->env, &remote->vtable, err));
+    return remote->vtable->open(remote->env, remote->options, remote->n_options, &remote->instance, err);
 }
 
 static silt_status make_store(void *ctx, const char *scheme, silt_storage **out, silt_error *err)
@@ -140,5 +147,33 @@ silt_status sl_remote_stores_add(const silt_env *env, silt_storage_registry *reg
         status = add_lazy(remote, registry, schemes[i], err);
     }
     remote_unref(remote);
+    return status;
+}
+
+bool sl_remote_has_scheme(const char *uri)
+{
+    static const char *const schemes[] = SL_REMOTE_SCHEMES;
+    const struct sl_str scheme = sl_uri_scheme(sl_str_from(uri));
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        if (sl_str_eq_nocase(scheme, sl_str_from(schemes[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+silt_status sl_remote_examine(const silt_env *env, const silt_call *call, const char *uri,
+                              const silt_doctor_options *options,
+                              void (*on_step)(void *ctx, const silt_doctor_step *step), void *ctx, bool *told,
+                              silt_error *err)
+{
+    const struct sl_remote_vtable *vtable = NULL;
+    struct sl_remote *instance = NULL;
+    *told = false;
+    SL_TRY(load(env, &vtable, err));
+    SL_TRY(vtable->open(env, options->store_options, options->n_store_options, &instance, err));
+    *told = true;
+    const silt_status status = vtable->examine(instance, call, uri, on_step, ctx, err);
+    vtable->close(instance);
     return status;
 }

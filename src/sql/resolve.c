@@ -169,7 +169,7 @@ silt_status sl_session_is_table(silt_session *session, const silt_call *call, st
     status = dir.ptr != NULL ? sl_engine_storage(session->engine, uri.ptr, &storage, err) : sl_fail_nomem(err);
     if (status == SILT_OK) {
         status = silt_storage_list(storage, call, dir.ptr, &options, note_log_file, out, err);
-        if (status == SILT_ENOTFOUND) {
+        if (status == SILT_ENOTFOUND && !sl_error_is(err, SL_BUCKET_NOT_FOUND)) {
             silt_error_reset(err);
             status = SILT_OK;
         }

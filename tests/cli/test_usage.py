@@ -1,8 +1,8 @@
 """Command line: help at every level, wrong usage with suggestions, exit code 2."""
 import cli_support
 
-COMMANDS = ["sql", "read", "changes", "append", "schema", "history", "detail", "files", "log", "fsck", "checkpoint", "clean-log", "compact-log", "cache", "version", "help"]
-LATER = ["optimize", "vacuum", "restore", "clone", "convert", "report", "doctor"]
+COMMANDS = ["sql", "read", "changes", "append", "schema", "history", "detail", "files", "log", "fsck", "checkpoint", "clean-log", "compact-log", "cache", "doctor", "version", "help"]
+LATER = ["optimize", "vacuum", "restore", "clone", "convert", "report"]
 
 
 class Usage(cli_support.CliTest):

@@ -125,7 +125,7 @@ silt_status sl_log_list(silt_storage *storage, const silt_call *call, struct sl_
     if (lister.out_of_memory) {
         return sl_fail_nomem(err);
     }
-    if (status == SILT_ENOTFOUND) {
+    if (status == SILT_ENOTFOUND && !sl_error_is(err, SL_BUCKET_NOT_FOUND)) {
         silt_error_reset(err);
         return SILT_OK;
     }

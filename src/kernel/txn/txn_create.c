@@ -83,6 +83,15 @@ void sl_txn_unmark_creation(silt_txn *txn)
     txn->marked = false;
 }
 
+/* An error that was met while looking, with all that it says. */
+static silt_status pass_on(const silt_error *found, silt_error *err)
+{
+    if (err != NULL) {
+        *err = *found;
+    }
+    return found->status;
+}
+
 static silt_status check_no_table(silt_txn *txn, const silt_call *call, silt_error *err)
 {
     silt_snapshot *snapshot = NULL;
@@ -93,11 +102,13 @@ static silt_status check_no_table(silt_txn *txn, const silt_call *call, silt_err
         return sl_fail(err, SILT_EEXISTS, "DELTA_TABLE_ALREADY_EXISTS", "a delta table is already at %s",
                        silt_table_uri(txn->table));
     }
-    if (status == SILT_EUNSUPPORTED) {
+    /* Of Delta's own classes, or for want of the data plane: a table was met, and cannot be opened. Others are about the store. */
+    if (status == SILT_EUNSUPPORTED && (sl_str_starts_with(sl_str_from(found.code_name), SL_STR("DELTA_")) ||
+                                        sl_error_is(&found, "SILT_ENGINE_NOT_FOUND"))) {
         return sl_fail(err, SILT_EEXISTS, "DELTA_TABLE_ALREADY_EXISTS", "a delta table is already at %s, and %s",
                        silt_table_uri(txn->table), found.message);
     }
-    return status == SILT_ENOTTABLE ? SILT_OK : sl_fail(err, status, found.code_name, "%s", found.message);
+    return status == SILT_ENOTTABLE ? SILT_OK : pass_on(&found, err);
 }
 
 /* A table must not adopt or hide files that are there for another reason. */
@@ -109,8 +120,8 @@ static silt_status check_location(silt_txn *txn, const silt_call *call, silt_err
     SL_TRY(check_no_table(txn, call, err));
     const silt_status status = silt_storage_list(txn->storage, call, txn->root.ptr, &options, note_file, &content,
                                                  &found);
-    if (status != SILT_OK && status != SILT_ENOTFOUND) {
-        return sl_fail(err, status, found.code_name, "%s", found.message);
+    if (status != SILT_OK && (status != SILT_ENOTFOUND || sl_error_is(&found, SL_BUCKET_NOT_FOUND))) {
+        return pass_on(&found, err);
     }
     bool marked = false;
     if (content.any) {

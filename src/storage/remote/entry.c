@@ -12,6 +12,7 @@
 #include "silt/export.h"
 #include "storage/remote/azure/azure_store.h"
 #include "storage/remote/context.h"
+#include "storage/remote/examine.h"
 #include "storage/remote/gcs/gcs.h"
 #include "storage/remote/hdfs/hdfs.h"
 #include "storage/remote/s3/s3.h"
@@ -29,12 +30,25 @@ struct sl_remote {
 static const struct {
     const char *scheme;
     sl_remote_opener open;
+    sl_remote_examiner examine;
+    const char *options; /* what their ids begin with */
 } OPENERS[] = {
-    {"s3", sl_s3_open},       {"s3a", sl_s3_open},      {"s3n", sl_s3_open},          {"gs", sl_gcs_open},
-    {"gcs", sl_gcs_open},     {"hdfs", sl_hdfs_open},   {"webhdfs", sl_webhdfs_open}, {"swebhdfs", sl_swebhdfs_open},
-    {"abfss", sl_azure_open}, {"abfs", sl_azure_open},  {"wasbs", sl_azure_open},     {"wasb", sl_azure_open},
-    {"az", sl_azure_open},    {"azure", sl_azure_open},
+    {"s3", sl_s3_open, sl_s3_examine, "S3_"},
+    {"s3a", sl_s3_open, sl_s3_examine, "S3_"},
+    {"s3n", sl_s3_open, sl_s3_examine, "S3_"},
+    {"gs", sl_gcs_open, sl_gcs_examine, "GCS_"},
+    {"gcs", sl_gcs_open, sl_gcs_examine, "GCS_"},
+    {"hdfs", sl_hdfs_open, sl_hdfs_examine, "HDFS_"},
+    {"webhdfs", sl_webhdfs_open, sl_hdfs_examine, "HDFS_"},
+    {"swebhdfs", sl_swebhdfs_open, sl_hdfs_examine, "HDFS_"},
+    {"abfss", sl_azure_open, sl_azure_examine, "AZURE_"},
+    {"abfs", sl_azure_open, sl_azure_examine, "AZURE_"},
+    {"wasbs", sl_azure_open, sl_azure_examine, "AZURE_"},
+    {"wasb", sl_azure_open, sl_azure_examine, "AZURE_"},
+    {"az", sl_azure_open, sl_azure_examine, "AZURE_"},
+    {"azure", sl_azure_open, sl_azure_examine, "AZURE_"},
 };
+#define N_OPENERS (sizeof(OPENERS) / sizeof(OPENERS[0]))
 
 /* "HOST:PORT:ADDRESS HOST:PORT:ADDRESS …" as a list. The text is cut where it stands. */
 static silt_status split_resolve(char *text, const char **out, silt_error *err)
@@ -102,7 +116,7 @@ static silt_status remote_open(const silt_env *env, const silt_store_option *opt
         remote_close(remote);
         return status;
     }
-    remote->context = (struct sl_remote_context){env, remote->options, remote->http};
+    remote->context = (struct sl_remote_context){.env = env, .options = remote->options, .http = remote->http};
     *out = remote;
     return SILT_OK;
 }
@@ -112,12 +126,35 @@ static silt_status remote_store(struct sl_remote *remote, const char *scheme, co
 {
     *vtable = NULL;
     *impl = NULL;
-    for (size_t i = 0; i < sizeof(OPENERS) / sizeof(OPENERS[0]); i++) {
+    for (size_t i = 0; i < N_OPENERS; i++) {
         if (strcmp(OPENERS[i].scheme, scheme) == 0) {
             return OPENERS[i].open(&remote->context, vtable, impl, err);
         }
     }
     return sl_fail(err, SILT_EUNSUPPORTED, NULL, "tables on %s:// are not supported by this version", scheme);
+}
+
+static silt_status remote_examine(struct sl_remote *remote, const silt_call *call, const char *uri,
+                                  void (*on_step)(void *ctx, const silt_doctor_step *step), void *ctx, silt_error *err)
+{
+    const struct sl_str text = sl_str_from(uri);
+    const struct sl_str scheme = sl_str_sub(text, 0, sl_str_find(text, SL_STR("://")));
+    for (size_t i = 0; i < N_OPENERS; i++) {
+        const silt_storage_vtable *slots = NULL;
+        void *impl = NULL;
+        if (!sl_str_eq_c(scheme, OPENERS[i].scheme)) {
+            continue;
+        }
+        const struct sl_trace trace = {on_step, ctx};
+        SL_TRY(OPENERS[i].open(&remote->context, &slots, &impl, err));
+        remote->context.trace = &trace;
+        sl_examine_options(&remote->context, OPENERS[i].options);
+        const silt_status status = OPENERS[i].examine(impl, call, uri, err);
+        remote->context.trace = NULL;
+        slots->close(impl);
+        return status;
+    }
+    return sl_fail(err, SILT_EUNSUPPORTED, NULL, "%s is at no remote store", uri);
 }
 
 static const struct sl_remote_vtable REMOTE = {
@@ -126,6 +163,7 @@ static const struct sl_remote_vtable REMOTE = {
     .open = remote_open,
     .close = remote_close,
     .store = remote_store,
+    .examine = remote_examine,
 };
 
 /* The one symbol of the library. */

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "silt/doctor.h"
 #include "silt/env.h"
 #include "silt/status.h"
 #include "silt/storage.h"
@@ -48,6 +49,13 @@ struct sl_remote_vtable {
      */
     silt_status (*store)(struct sl_remote *remote, const char *scheme, const silt_storage_vtable **vtable, void **impl,
                          silt_error *err);
+
+    /*
+     * Examines the way to a location, as silt_doctor tells it: options, endpoint, reach, clock, credentials, the right to list. The failure that
+     * stopped it has been told as a step. No other call may run meanwhile.
+     */
+    silt_status (*examine)(struct sl_remote *remote, const silt_call *call, const char *uri,
+                           void (*on_step)(void *ctx, const silt_doctor_step *step), void *ctx, silt_error *err);
 };
 
 typedef const struct sl_remote_vtable *(*sl_remote_entry)(void);

@@ -18,6 +18,7 @@
 #define BUCKET_PREFIX "fs.s3a.bucket."
 
 struct given {
+    const char *whole;   /* as it was given, in lower case */
     struct sl_str name;  /* without scope */
     struct sl_str scope; /* absent: for all */
     const char *value;
@@ -30,6 +31,7 @@ struct sl_remote_options {
 };
 
 struct row {
+    const char *id;
     bool secret;
     const char *name;
     const char *others;
@@ -37,7 +39,7 @@ struct row {
 };
 
 static const struct row rows[SL_N_OPTIONS] = {
-#define SL_OPTION(id, secret, name, others, variables) [SL_OPTION_##id] = {secret, name, others, variables},
+#define SL_OPTION(id, secret, name, others, variables) [SL_OPTION_##id] = {#id, secret, name, others, variables},
 #include "storage/remote/remote_options.def"
 #undef SL_OPTION
 };
@@ -172,6 +174,7 @@ static silt_status add(struct sl_remote_options *options, const silt_store_optio
     if (!understand(&options->arena, name, &next)) {
         return fail_unknown(name, err);
     }
+    next.whole = lower;
     next.value = value;
     for (size_t i = 0; i < options->given.len; i++) {
         const struct given *other = sl_vec_at(&options->given, i);
@@ -230,7 +233,7 @@ static bool scope_fits(const struct given *given, struct sl_str scope)
            given->scope.len > scope.len && given->scope.ptr[scope.len] == '.';
 }
 
-const char *sl_option_given(const struct sl_remote_options *options, enum sl_option option, const char *scope)
+static const struct given *find_given(const struct sl_remote_options *options, enum sl_option option, const char *scope)
 {
     const struct given *best = NULL;
     for (size_t i = 0; i < options->given.len; i++) {
@@ -240,32 +243,89 @@ const char *sl_option_given(const struct sl_remote_options *options, enum sl_opt
             continue;
         }
         if (scoped && scope != NULL && scope_fits(given, sl_str_from(scope))) {
-            return given->value;
+            return given;
         }
         if (!scoped && best == NULL) {
             best = given;
         }
     }
-    return best != NULL ? best->value : NULL;
+    return best;
 }
 
-const char *sl_option_get(const struct sl_remote_options *options, enum sl_option option, const char *scope)
+const char *sl_option_given(const struct sl_remote_options *options, enum sl_option option, const char *scope)
 {
-    const char *given = sl_option_given(options, option, scope);
-    if (given != NULL) {
-        return given;
-    }
+    const struct given *given = find_given(options, option, scope);
+    return given != NULL ? given->value : NULL;
+}
+
+/* The first of an option's variables that is set; its name goes to `name`. */
+static const char *find_variable(enum sl_option option, char name[MAX_NAME])
+{
     struct sl_str list = sl_str_from(rows[option].variables);
     struct sl_str word;
     while (next_word(&list, &word)) {
-        char name[MAX_NAME] = {0};
-        memcpy(name, word.ptr, word.len < sizeof(name) ? word.len : 0);
+        memset(name, 0, MAX_NAME);
+        memcpy(name, word.ptr, word.len < MAX_NAME ? word.len : 0);
         const char *value = getenv(name);
         if (value != NULL && value[0] != '\0') {
             return value;
         }
     }
     return NULL;
+}
+
+const char *sl_option_get(const struct sl_remote_options *options, enum sl_option option, const char *scope)
+{
+    char name[MAX_NAME];
+    const char *given = sl_option_given(options, option, scope);
+    return given != NULL ? given : find_variable(option, name);
+}
+
+void sl_options_each(const struct sl_remote_options *options,
+                     void (*on_option)(void *ctx, const struct sl_option_source *source), void *ctx)
+{
+    for (int id = 0; id < SL_N_OPTIONS; id++) {
+        char name[MAX_NAME];
+        struct sl_option_source source = {.option = (enum sl_option)id, .is_secret = rows[id].secret};
+        for (size_t i = 0; i < options->given.len; i++) {
+            const struct given *given = sl_vec_at(&options->given, i);
+            if (given->value[0] != '\0' && row_has(&rows[id], given->name, given->scope.ptr != NULL)) {
+                source.name = given->whole;
+                source.value = given->value;
+                on_option(ctx, &source);
+            }
+        }
+        source.value = find_variable(source.option, name);
+        source.name = name;
+        source.is_variable = true;
+        if (source.value != NULL) {
+            on_option(ctx, &source);
+        }
+    }
+}
+
+bool sl_option_is_of(enum sl_option option, const char *prefix)
+{
+    static const char *const stores[] = {"S3_", "AZURE_", "GCS_", "HDFS_"};
+    const struct sl_str id = sl_str_from(rows[option].id);
+    for (size_t i = 0; i < sizeof(stores) / sizeof(stores[0]); i++) {
+        if (sl_str_starts_with(id, sl_str_from(stores[i]))) {
+            return strcmp(stores[i], prefix) == 0;
+        }
+    }
+    return true;
+}
+
+void sl_option_put_source(const struct sl_remote_options *options, enum sl_option option, const char *scope,
+                          struct sl_buf *out)
+{
+    char name[MAX_NAME];
+    const struct given *given = find_given(options, option, scope);
+    if (given != NULL) {
+        sl_buf_printf(out, "option %s", given->whole);
+    } else if (find_variable(option, name) != NULL) {
+        sl_buf_printf(out, "variable %s", name);
+    }
 }
 
 const char *sl_option_name(enum sl_option option)

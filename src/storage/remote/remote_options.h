@@ -56,6 +56,23 @@ silt_status sl_option_bool(const struct sl_remote_options *options, enum sl_opti
 silt_status sl_option_duration(const struct sl_remote_options *options, enum sl_option option, const char *scope,
                                int64_t *out_us, silt_error *err);
 
+/* Where an option stands, and what may be known of it. Text is borrowed. */
+struct sl_option_source {
+    enum sl_option option;
+    const char *name; /* of the option or of the variable */
+    bool is_variable; /* of the environment */
+    bool is_secret;   /* the value is not to be shown */
+    const char *value;
+};
+/* Tells of all that is given or set and not empty, in the order of the table; what is given goes before the environment. */
+void sl_options_each(const struct sl_remote_options *options,
+                     void (*on_option)(void *ctx, const struct sl_option_source *source), void *ctx);
+/* Does it belong to stores whose options' ids begin so ("S3_"), or to all of them? */
+bool sl_option_is_of(enum sl_option option, const char *prefix);
+/* "option NAME", "variable NAME" or "": where sl_option_get finds the value. Appended. */
+void sl_option_put_source(const struct sl_remote_options *options, enum sl_option option, const char *scope,
+                          struct sl_buf *out);
+
 /* The option's first name, for messages. Static. */
 const char *sl_option_name(enum sl_option option);
 /* SILT_EINVALID: "option NAME is 'VALUE', expected …"; a secret's value is left out. */

@@ -8,6 +8,7 @@
  *   azure_rename.c   conditional creates in hierarchical accounts
  *   azure_list.c     listings
  *   azure_tree.c     removal of folders
+ *   azure_examine.c  the way to a container, step by step
  *   azure_access, azure_grant, azure_token, azure_cli   endpoints and credentials
  *   azure_request, azure_answer, azure_sign             requests, and what bad answers mean
  *   azure_place, azure_page, azure_text                 URIs, pages of listings, texts

@@ -10,4 +10,7 @@
 silt_status sl_azure_open(const struct sl_remote_context *context, const silt_storage_vtable **vtable, void **impl,
                           silt_error *err);
 
+/* A sl_remote_examiner. */
+silt_status sl_azure_examine(void *impl, const silt_call *call, const char *uri, silt_error *err);
+
 #endif

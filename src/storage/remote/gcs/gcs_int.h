@@ -8,6 +8,7 @@
  *   gcs_list.c         listings; removal of trees
  *   gcs_upload.c       local files, in an upload that goes on after a lost answer
  *   gcs_token.c        tokens from their endpoints
+ *   gcs_examine.c      the way to a bucket, step by step
  *   gcs_names.c, gcs_answers.c, gcs_credentials.c, gcs_jwt.c   pure parts
  */
 #ifndef SL_REMOTE_GCS_INT_H

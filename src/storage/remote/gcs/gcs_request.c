@@ -124,8 +124,8 @@ silt_status sl_gcs_fail(const struct sl_gcs *gcs, const struct sl_exchange *exch
     const char *words = reason.len > 0 ? sl_buf_cstr(&reason) : "no reason given";
     silt_status status = SILT_EIO;
     if (code == 404 && (name->key.len == 0 || is_about_bucket(sl_buf_view(&reason)))) {
-        status = sl_fail(err, SILT_ENOTFOUND, NULL, "there is no bucket gs://%.*s (404, %s)", SL_FMT(name->bucket),
-                         words);
+        status = sl_fail(err, SILT_ENOTFOUND, SL_BUCKET_NOT_FOUND, "there is no bucket gs://%.*s (404, %s)",
+                         SL_FMT(name->bucket), words);
     } else if (code == 404) {
         status = sl_fail(err, SILT_ENOTFOUND, NULL, "there is no object %.*s in gs://%.*s (404, %s)", SL_FMT(name->key),
                          SL_FMT(name->bucket), words);

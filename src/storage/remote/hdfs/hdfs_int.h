@@ -7,6 +7,7 @@
  *   hdfs_read.c      ranges of files, many at once; stat
  *   hdfs_write.c     files from memory or a local file, under a hidden name and then renamed; removal
  *   hdfs_list.c      listings
+ *   hdfs_examine.c   the way to name nodes, step by step
  *   hdfs_names.c, hdfs_answers.c   pure parts
  */
 #ifndef SL_REMOTE_HDFS_INT_H

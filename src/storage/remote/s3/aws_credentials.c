@@ -7,8 +7,10 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "storage/remote/s3/aws_metadata.h"
+#include "storage/remote/s3/aws_process.h"
 #include "storage/remote/s3/aws_profile.h"
 #include "storage/remote/s3/aws_sts.h"
+#include "storage/remote/remote_trace.h"
 
 #define MAX_ROLES 5 /* one assumed by the other, in profiles */
 #define MAX_TOKEN 65536
@@ -35,6 +37,20 @@ static silt_status take_static(const struct sl_aws_chain *chain, bool given, str
                        sl_option_name(parts[0].ptr != NULL ? ids[1] : ids[0]));
     }
     return sl_credential_new(chain->context->env, parts, 0, out, err);
+}
+
+static silt_status take_given(const struct sl_aws_chain *chain, const silt_call *call, struct sl_credential **out,
+                              silt_error *err)
+{
+    (void)call;
+    return take_static(chain, true, out, err);
+}
+
+static silt_status take_environment(const struct sl_aws_chain *chain, const silt_call *call, struct sl_credential **out,
+                                    silt_error *err)
+{
+    (void)call;
+    return take_static(chain, false, out, err);
 }
 
 static struct sl_str find_region(const struct sl_aws_chain *chain)
@@ -109,19 +125,29 @@ static silt_status take_keys(const struct walk *walk, struct sl_str profile, str
 /* What other tools do and silt does not. */
 static silt_status refuse_others(const struct walk *walk, struct sl_str profile, silt_error *err)
 {
-    static const char *const keys[] = {"credential_process", "sso_session", "sso_start_url", "credential_source",
-                                       "login_session"};
+    static const char *const keys[] = {"sso_session", "sso_start_url", "credential_source", "login_session"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (sl_aws_profile_get(walk->files, profile, keys[i]).len > 0) {
             const silt_status status = sl_fail(err, SILT_EUNSUPPORTED, NULL,
                                                "AWS profile %.*s uses %s, which silt does not know", SL_FMT(profile),
                                                keys[i]);
             sl_error_hint(err, "`aws configure export-credentials --profile NAME --format env` gives variables that "
-                               "silt takes");
+                               "silt takes; as credential_process of a profile, with --format process, it renews them");
             return status;
         }
     }
     return SILT_OK;
+}
+
+/* The profile's own program, if it names one; else what silt does not know is refused. */
+static silt_status take_process(const struct walk *walk, struct sl_str profile, struct sl_credential **out,
+                                silt_error *err)
+{
+    const struct sl_str command = sl_aws_profile_get(walk->files, profile, "credential_process");
+    if (command.len == 0) {
+        return refuse_others(walk, profile, err);
+    }
+    return sl_aws_process_fetch(walk->chain->context->env, walk->call, profile, command, out, err);
 }
 
 static silt_status take_profile_role(const struct walk *walk, struct sl_str profile, const struct sl_credential *base,
@@ -183,7 +209,7 @@ static silt_status take_profile(const struct walk *walk, struct sl_str profile, 
     struct sl_credential *current = NULL;
     silt_status status = take_keys(walk, profile, &current, err);
     if (status == SILT_OK && current == NULL) {
-        status = refuse_others(walk, profile, err);
+        status = take_process(walk, profile, &current, err);
     }
     while (status == SILT_OK && n > 0) {
         struct sl_credential *next = NULL;
@@ -213,13 +239,16 @@ static silt_status take_files(const struct sl_aws_chain *chain, const silt_call 
 
 /* ---- the chain ---- */
 
-static silt_status take_machine(const struct sl_aws_chain *chain, const silt_call *call, struct sl_credential **out,
-                                silt_error *err)
+static silt_status take_container(const struct sl_aws_chain *chain, const silt_call *call, struct sl_credential **out,
+                                  silt_error *err)
+{
+    return sl_aws_container_is_set(chain->context) ? sl_aws_container_fetch(chain->context, call, out, err) : SILT_OK;
+}
+
+static silt_status take_instance(const struct sl_aws_chain *chain, const silt_call *call, struct sl_credential **out,
+                                 silt_error *err)
 {
     bool disabled = false;
-    if (sl_aws_container_is_set(chain->context)) {
-        return sl_aws_container_fetch(chain->context, call, out, err);
-    }
     SL_TRY(sl_option_bool(chain->context->options, SL_OPTION_S3_METADATA_DISABLED, NULL, &disabled, err));
     if (disabled) {
         return SILT_OK;
@@ -232,29 +261,54 @@ static silt_status take_machine(const struct sl_aws_chain *chain, const silt_cal
     return status;
 }
 
+struct provider {
+    const char *name;
+    silt_status (*take)(const struct sl_aws_chain *chain, const silt_call *call, struct sl_credential **out,
+                        silt_error *err);
+    const char *absent; /* why it has nothing to say */
+    bool ambient;       /* of the process, not of an option: not asked when an option names a profile */
+};
+
+static const struct provider providers[] = {
+    {"options", take_given, "no keys among the options", false},
+    {"environment", take_environment, "AWS_ACCESS_KEY_ID is not set", true},
+    {"web identity", take_web_identity, "AWS_WEB_IDENTITY_TOKEN_FILE is not set", true},
+    {"profile", take_files, "no such profile in ~/.aws/credentials and ~/.aws/config, or it has no credentials", false},
+    {"container", take_container, "no AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or …_FULL_URI", false},
+    {"instance metadata", take_instance, "switched off, or nobody answers: this is no EC2 instance with a role", false},
+};
+
+static silt_status fail_absent(const struct sl_aws_chain *chain, silt_error *err)
+{
+    const silt_status status = sl_fail(err, SILT_EACCESS, NULL,
+                                       "no AWS credentials were found for bucket %s: looked at options, "
+                                       "AWS_ACCESS_KEY_ID, AWS_WEB_IDENTITY_TOKEN_FILE, profile %s, the container's "
+                                       "endpoint and the instance's metadata",
+                                       chain->bucket, sl_aws_profile_name(chain->context));
+    sl_error_hint(err, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or aws_skip_signature=true "
+                       "for a public bucket");
+    sl_trace_failure(chain->context, "credentials", "", err);
+    return status;
+}
+
 static silt_status take_base(const struct sl_aws_chain *chain, const silt_call *call, struct sl_credential **out,
                              silt_error *err)
 {
-    const struct sl_remote_options *options = chain->context->options;
-    silt_status status = take_static(chain, true, out, err);
-    if (status == SILT_OK && *out == NULL && sl_option_given(options, SL_OPTION_S3_PROFILE, NULL) == NULL) {
-        status = take_static(chain, false, out, err);
-        if (status == SILT_OK && *out == NULL) {
-            status = take_web_identity(chain, call, out, err);
+    const bool named = sl_option_given(chain->context->options, SL_OPTION_S3_PROFILE, NULL) != NULL;
+    for (size_t i = 0; i < sizeof(providers) / sizeof(providers[0]); i++) {
+        const struct provider *provider = &providers[i];
+        if (provider->ambient && named) {
+            sl_trace_note(chain->context, SILT_DOCTOR_SKIPPED, "credentials", provider->name,
+                          "not asked, as an option names a profile");
+            continue;
+        }
+        const silt_status status = provider->take(chain, call, out, err);
+        sl_trace_credential(chain->context, provider->name, status, *out, provider->absent, err);
+        if (status != SILT_OK || *out != NULL) {
+            return status;
         }
     }
-    if (status == SILT_OK && *out == NULL) {
-        status = take_files(chain, call, out, err);
-    }
-    if (status == SILT_OK && *out == NULL) {
-        status = take_machine(chain, call, out, err);
-    }
-    if (status == SILT_OK && *out == NULL) {
-        status = sl_fail(err, SILT_EACCESS, NULL, "no AWS credentials were found for bucket %s", chain->bucket);
-        sl_error_hint(err, "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or aws_skip_signature=true "
-                           "for a public bucket");
-    }
-    return status;
+    return fail_absent(chain, err);
 }
 
 silt_status sl_aws_credentials_fetch(void *ctx, const silt_call *call, struct sl_credential **out, silt_error *err)
@@ -274,6 +328,7 @@ silt_status sl_aws_credentials_fetch(void *ctx, const silt_call *call, struct sl
         .region = find_region(chain)};
     struct sl_credential *base = *out;
     const silt_status status = sl_aws_assume_role(chain->context, call, &role, base, (struct sl_str){0}, out, err);
+    sl_trace_credential(chain->context, "role", status, *out, "", err);
     sl_credential_unref(base);
     return status;
 }

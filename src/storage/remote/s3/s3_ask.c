@@ -68,6 +68,20 @@ static silt_status make_url(struct sl_s3_ask *ask, struct url_parts *parts, silt
     return sl_buf_status(&ask->url, err);
 }
 
+silt_status sl_s3_put_url(struct sl_s3_store *store, struct sl_s3_bucket *bucket, struct sl_buf *out, silt_error *err)
+{
+    struct sl_s3_ask ask = {.store = store, .bucket = bucket};
+    struct url_parts parts = {0};
+    sl_buf_init(&ask.url, store->env);
+    silt_status status = make_url(&ask, &parts, err);
+    if (status == SILT_OK) {
+        sl_buf_put_str(out, sl_buf_view(&ask.url));
+        status = sl_buf_status(out, err);
+    }
+    sl_buf_release(&ask.url);
+    return status;
+}
+
 static silt_status hash_body(struct sl_s3_ask *ask, silt_error *err)
 {
     uint8_t hash[SL_SHA256_SIZE];
@@ -304,7 +318,7 @@ silt_status sl_s3_fail(const struct sl_s3_ask *ask, const struct sl_exchange *ex
     }
     silt_status status = choose_status(ask, request->code);
     if (is_code(ask, "NoSuchBucket")) {
-        status = sl_fail(err, SILT_ENOTFOUND, NULL, "there is no bucket %s", ask->bucket->name);
+        status = sl_fail(err, SILT_ENOTFOUND, SL_BUCKET_NOT_FOUND, "there is no bucket %s", ask->bucket->name);
     } else if (request->code == 404) {
         status = sl_fail(err, SILT_ENOTFOUND, NULL, "there is no such object in bucket %s", ask->bucket->name);
     } else {

@@ -6,6 +6,7 @@
  *   s3_ask       one request: URL, headers, signature; what to make of an answer; errors
  *   s3_parse     answers in XML (pure)
  *   s3_read, s3_list, s3_put, s3_adopt, s3_tree, s3_probe    the slots
+ *   s3_examine   the way to a bucket, step by step
  *
  * A bucket's settings are made when it is first used and live as long as the store. Of them only the region and the proof change, each under the
  * store's lock.
@@ -127,6 +128,9 @@ silt_status sl_s3_run(struct sl_s3_store *store, const silt_call *call, struct s
 silt_status sl_s3_run_for(struct sl_s3_store *store, const silt_call *call, struct sl_s3_ask *ask,
                           struct sl_exchange *exchange, int code, silt_error *err);
 void sl_s3_release(struct sl_s3_ask *ask, struct sl_exchange *exchange); /* safe on zeroed ones */
+
+/* Appends the URL of the bucket, as requests to it begin. */
+silt_status sl_s3_put_url(struct sl_s3_store *store, struct sl_s3_bucket *bucket, struct sl_buf *out, silt_error *err);
 
 /* What went wrong, of a completed exchange that is no success: status and one line. */
 silt_status sl_s3_fail(const struct sl_s3_ask *ask, const struct sl_exchange *exchange, silt_error *err);

@@ -1,6 +1,7 @@
 /* Options of remote stores: names, scopes, the environment, kinds of values. */
 #include "storage/remote/remote_options.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,6 +194,51 @@ static void secrets_are_not_told(void **state)
     assert_string_equal(err.message, "option aws_secret_access_key cannot be used, expected a key");
 }
 
+struct seen {
+    char text[512];
+    size_t len;
+};
+
+static void note(void *ctx, const struct sl_option_source *source)
+{
+    struct seen *seen = ctx;
+    const int n = snprintf(seen->text + seen->len, sizeof(seen->text) - seen->len, "%s%s%s=%s%s ",
+                           source->is_variable ? "$" : "", sl_option_is_of(source->option, "S3_") ? "" : "!",
+                           source->name, source->is_secret ? "?" : source->value,
+                           source->option == SL_OPTION_UNUSED ? " unused" : "");
+    seen->len += n > 0 ? (size_t)n : 0;
+}
+
+static void all_that_is_set_is_told_with_its_place(void **state)
+{
+    (void)state;
+    struct fixture f;
+    struct seen seen = {.len = 0};
+    struct sl_buf source;
+    set_up(&f,
+           (const silt_store_option[]){{"Spark.hadoop.fs.s3a.endpoint", "http://x"},
+                                       {"aws_secret_access_key", "s"},
+                                       {"azure_storage_account_name", "a"},
+                                       {"fs.s3a.fast.upload", "true"},
+                                       {"aws_region", ""}},
+           5);
+    (void)clearenv(); /* the machine may have some of its own */
+    (void)setenv("AWS_REGION", "r", 1);
+    sl_options_each(f.options, note, &seen);
+    assert_string_equal(seen.text, "fs.s3a.fast.upload=true unused aws_secret_access_key=? $AWS_REGION=r "
+                                   "spark.hadoop.fs.s3a.endpoint=http://x !azure_storage_account_name=a ");
+    sl_buf_init(&source, &f.t.env);
+    sl_option_put_source(f.options, SL_OPTION_S3_ENDPOINT, NULL, &source);
+    sl_buf_put_char(&source, '|');
+    sl_option_put_source(f.options, SL_OPTION_S3_REGION, NULL, &source);
+    sl_buf_put_char(&source, '|');
+    sl_option_put_source(f.options, SL_OPTION_S3_ROLE, NULL, &source);
+    assert_string_equal(sl_buf_cstr(&source), "option spark.hadoop.fs.s3a.endpoint|variable AWS_REGION|");
+    sl_buf_release(&source);
+    (void)unsetenv("AWS_REGION");
+    tear_down(&f);
+}
+
 static void memory_may_run_out(void **state)
 {
     (void)state;
@@ -213,10 +259,15 @@ static void memory_may_run_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_name_is_known),       cmocka_unit_test(scope_goes_before_all),
-        cmocka_unit_test(environment_stands_in),     cmocka_unit_test(unknown_name_is_refused_with_the_nearest),
-        cmocka_unit_test(one_name_twice_must_agree), cmocka_unit_test(kinds_of_values_are_read),
-        cmocka_unit_test(secrets_are_not_told),      cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(every_name_is_known),
+        cmocka_unit_test(scope_goes_before_all),
+        cmocka_unit_test(environment_stands_in),
+        cmocka_unit_test(unknown_name_is_refused_with_the_nearest),
+        cmocka_unit_test(one_name_twice_must_agree),
+        cmocka_unit_test(kinds_of_values_are_read),
+        cmocka_unit_test(secrets_are_not_told),
+        cmocka_unit_test(memory_may_run_out),
+        cmocka_unit_test(all_that_is_set_is_told_with_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

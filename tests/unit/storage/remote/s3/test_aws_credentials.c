@@ -108,17 +108,50 @@ static void a_profile_gives_keys(void **state)
                             "[default]\naws_access_key_id=AKDEF\naws_secret_access_key=" S3_FIXTURE_SECRET
                             "\n[p]\naws_access_key_id=AKP\naws_secret_access_key=" S3_FIXTURE_SECRET
                             "\naws_session_token=given\n[half]\naws_access_key_id=AKHALF\n"
-                            "[proc]\ncredential_process=/bin/true\n"),
+                            "[sso]\nsso_session=x\n"),
                  1);
     check(w, WORDS(NO_KEYS), "AKDEF", NULL);
     check(w, WORDS(NO_KEYS, "aws_profile", "p"), "AKP", "given");
     check_failure(w, WORDS(NO_KEYS, "aws_profile", "half"), SILT_EINVALID, "half a pair");
     check_failure(w, WORDS(NO_KEYS, "aws_profile", "none"), SILT_EINVALID, "there is no AWS profile none");
-    check_failure(w, WORDS(NO_KEYS, "aws_profile", "proc"), SILT_EUNSUPPORTED, "credential_process");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "sso"), SILT_EUNSUPPORTED, "sso_session");
+    assert_non_null(strstr(w->s3.err.hint, "export-credentials"));
     (void)setenv("AWS_ACCESS_KEY_ID", "AKENV", 1);
     (void)setenv("AWS_SECRET_ACCESS_KEY", S3_FIXTURE_SECRET, 1);
     check(w, WORDS(NO_KEYS), "AKENV", NULL);
     check(w, WORDS(NO_KEYS, "aws_profile", "p"), "AKP", "given"); /* asked for by name */
+}
+
+#define PRINTED(members)                                                                                   \
+    "credential_process=printf '%s' '{\"AccessKeyId\":\"AKPROC\",\"SecretAccessKey\":\"" S3_FIXTURE_SECRET \
+    "\"" members "}'\n"
+
+static void a_program_gives_credentials(void **state)
+{
+    struct world *w = *state;
+    (void)setenv(
+        "AWS_CONFIG_FILE",
+        write_file(
+            w, "config",
+            "[default]\n" PRINTED(",\"Version\":1,\"SessionToken\":\"ST\",\"Expiration\":\"2030-01-01T00:00:00Z\"") "[profile plain]\n" PRINTED(",\"Version\":1") "[profile two]\n" PRINTED(
+                ",\"Version\":2") "[profile half]\ncredential_process=echo '{\"Version\":1,\"AccessKeyId\":\"A\"}'\n"
+                                  "[profile never]\n" PRINTED(
+                                      ",\"Version\":1,\"Expiration\":\"soon\"") "[profile broken]\ncredential_process=echo " S3_FIXTURE_SECRET
+                                                                                "\n"
+                                                                                "[profile failing]\ncredential_process=echo " S3_FIXTURE_SECRET
+                                                                                " >&2; exit 7\n"
+                                                                                "[profile r]\nrole_arn=arn:r\nsource_profile=plain\n"),
+        1);
+    check(w, WORDS(NO_KEYS), "AKPROC", "ST");
+    check(w, WORDS(NO_KEYS, "aws_profile", "plain"), "AKPROC", NULL);
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "two"), SILT_EACCESS,
+                  "profile two: it printed no credentials of version 1");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "half"), SILT_EACCESS, "no SecretAccessKey");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "never"), SILT_EACCESS, "that is no time");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "broken"), SILT_EACCESS, "no JSON");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "failing"), SILT_EACCESS, "it ended with 7");
+    stub_store_script(&w->s3, "POST", "/sts", WORDS(STS));
+    check(w, WORDS(NO_KEYS, "aws_profile", "r", "aws_endpoint_url_sts", "STUB/sts"), "AKROLE", "ST");
 }
 
 static void a_profile_takes_on_roles(void **state)
@@ -259,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(options_go_before_the_environment),
         TEST(a_profile_gives_keys),
+        TEST(a_program_gives_credentials),
         TEST(a_profile_takes_on_roles),
         TEST(a_role_in_options_is_taken_on),
         TEST(a_web_identity_is_exchanged),
