@@ -103,6 +103,18 @@ silt_status silt_storage_registry_add(silt_storage_registry *registry, const cha
     return SILT_OK;
 }
 
+/* Services whose servers also speak S3's protocol, by the schemes that other tools have for them. */
+static bool is_like_s3(struct sl_str scheme)
+{
+    static const char *const schemes[] = {"oss", "cos", "cosn", "obs", "tos", "r2", "minio"};
+    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+        if (sl_str_eq_nocase(scheme, sl_str_from(schemes[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static silt_status refuse_scheme(const silt_storage_registry *registry, struct sl_str scheme, silt_error *err)
 {
     struct sl_buf known;
@@ -115,6 +127,9 @@ static silt_status refuse_scheme(const silt_storage_registry *registry, struct s
     silt_status status = sl_fail(err, SILT_EUNSUPPORTED, NULL,
                                  "no store is registered for scheme \"%.*s\", expected one of: %s", SL_FMT(scheme),
                                  registry->registrations.len > 0 ? sl_buf_cstr(&known) : "(none)");
+    if (is_like_s3(scheme) && find_scheme(registry, SL_STR("s3")) != NULL) {
+        sl_error_hint(err, "where its servers speak S3 it is s3://bucket/key, with their address in aws_endpoint_url");
+    }
     sl_buf_release(&known);
     return status;
 }

@@ -55,6 +55,26 @@ static void an_unknown_scheme_is_named_with_those_that_are_known(void **state)
     silt_storage_registry_free(registry);
 }
 
+static void a_service_that_speaks_s3_is_told_by_which_name(void **state)
+{
+    struct test_env *test = *state;
+    silt_storage_registry *registry = NULL;
+    silt_storage *store = NULL;
+    silt_storage *found = NULL;
+    silt_error err = SILT_ERROR_INIT;
+    assert_int_equal(sl_stores_default(&test->env, &registry, &err), SILT_OK);
+    assert_int_equal(silt_storage_registry_find(registry, "oss://bucket/key", &found, &err), SILT_EUNSUPPORTED);
+    assert_string_equal(err.hint, ""); /* there is no s3:// either */
+    assert_int_equal(silt_storage_memory_new(&test->env, &store, &err), SILT_OK);
+    assert_int_equal(silt_storage_registry_add(registry, "s3", store, &err), SILT_OK);
+    assert_int_equal(silt_storage_registry_find(registry, "oss://bucket/key", &found, &err), SILT_EUNSUPPORTED);
+    assert_non_null(strstr(err.hint, "s3://bucket/key"));
+    assert_int_equal(silt_storage_registry_find(registry, "ftp://host/key", &found, &err), SILT_EUNSUPPORTED);
+    assert_string_equal(err.hint, "");
+    silt_storage_unref(store);
+    silt_storage_registry_free(registry);
+}
+
 static void a_scheme_is_taken_once(void **state)
 {
     struct test_env *test = *state;
@@ -100,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(default_stores_are_found_by_scheme),
         TEST(an_unknown_scheme_is_named_with_those_that_are_known),
+        TEST(a_service_that_speaks_s3_is_told_by_which_name),
         TEST(a_scheme_is_taken_once),
         TEST(running_out_of_memory_leaves_nothing),
     };
