@@ -444,6 +444,7 @@ class Toxiproxy(Server):
     """TCP faults between a client and a server."""
 
     name = "toxiproxy"
+    toxics = 0
 
     def command(self):
         return [self.installed("server"), "-host", "127.0.0.1", "-port", str(self.port), "-seed", "42"]
@@ -464,8 +465,11 @@ class Toxiproxy(Server):
                                "enabled": True})
         return server.name, port
 
-    def poison(self, proxy, kind, stream, **attributes):
-        self.post(f"/proxies/{proxy}/toxics", {"name": kind, "type": kind, "stream": stream, "attributes": attributes})
+    def poison(self, proxy, kind, stream, share=1.0, **attributes):
+        """For a share of the connections. Several of one kind may be there at once."""
+        self.toxics += 1
+        self.post(f"/proxies/{proxy}/toxics", {"name": f"{kind}-{self.toxics}", "type": kind, "stream": stream, "toxicity": share,
+                                               "attributes": attributes})
 
     def heal(self):
         demand("POST", self.url + "/reset", body=b"")

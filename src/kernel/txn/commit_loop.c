@@ -124,10 +124,10 @@ static silt_status finish_unknown(struct run *run, silt_error *err)
     const int64_t version = run->rebase->version;
     sl_ignore(finish(run, SILT_COMMIT_UNKNOWN));
     const silt_status status = sl_fail(
-        err, SILT_EUNKNOWN, NULL, "it could not be learned whether version %lld holds this transaction%s%s",
-        (long long)version, run->last.message[0] != '\0' ? "; last: " : "", run->last.message);
+        err, SILT_EUNKNOWN, NULL, "it could not be learned whether version %lld holds this transaction (txnId %s)%s%s",
+        (long long)version, run->job->txn_id, run->last.message[0] != '\0' ? "; last: " : "", run->last.message);
     sl_error_version(err, version);
-    sl_error_hint(err, "read the version's commitInfo to learn whether it holds this transaction, before trying again");
+    sl_error_hint(err, "before trying again, compare it with the txnId of the version's commitInfo");
     return status;
 }
 

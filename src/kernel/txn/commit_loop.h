@@ -18,6 +18,7 @@ struct sl_commit_job {
      */
     silt_status (*render)(void *ctx, const struct sl_rebase *rebase, struct sl_buf *out, silt_error *err);
     void *render_ctx;
+    const char *txn_id;        /* that id, for messages; borrowed */
     struct sl_rebase *rebase;  /* begins at the read version + 1; changed */
     struct sl_txn_facts facts; /* but for its actions and protocol, which are the rebase's */
     uint32_t max_attempts;     /* to put a version, at least 1 */

@@ -181,6 +181,7 @@ static silt_status run_job(struct run *run, const silt_call *call, silt_error *e
                                       .place = &place,
                                       .render = sl_commit_render,
                                       .render_ctx = &run->render,
+                                      .txn_id = run->render.txn_id,
                                       .rebase = &run->rebase,
                                       .facts = gather_facts(txn, &run->rebase),
                                       .max_attempts = options->max_attempts > 0 ? options->max_attempts : MAX_ATTEMPTS,

@@ -126,6 +126,7 @@ static int set_up(void **state)
     f.job = (struct sl_commit_job){.env = &f.env.env,
                                    .place = &f.place,
                                    .render = render,
+                                   .txn_id = "11-22",
                                    .rebase = &f.rebase,
                                    .facts = {.is_blind_append = true, .partition_columns = &no_partitions},
                                    .max_attempts = 10,
@@ -245,6 +246,7 @@ static void version_without_any_answer_is_unknown_after_the_time(void **state)
     }
     assert_int_equal(run(), SILT_EUNKNOWN);
     assert_int_equal(f.end.outcome, SILT_COMMIT_UNKNOWN);
+    assert_non_null(strstr(f.err.message, "whether version 1 holds this transaction (txnId 11-22)"));
     assert_int_equal(f.end.version, 1);
     assert_true(f.env.slept_us >= 59 * 1000000);
     expect_content(1, OURS);
