@@ -247,6 +247,16 @@ typedef struct silt_scan_plan {
     const bool *may_read;
 } silt_scan_plan;
 
+/* Columns of files that will be read soon. */
+typedef struct silt_parquet_bring {
+    uint32_t size;
+    silt_storage *storage; /* borrowed */
+    const silt_parquet_file *files;
+    size_t n_files;
+    const char *const *columns; /* at the top of the files' schemas; one that a file lacks is passed over */
+    size_t n_columns;
+} silt_parquet_bring;
+
 typedef struct silt_parquet_handler_vtable {
     uint32_t size;
     uint32_t abi_version;
@@ -272,6 +282,11 @@ typedef struct silt_parquet_handler_vtable {
      */
     silt_status (*write_file)(void *impl, const silt_call *call, silt_parquet_write_file *request,
                               struct ArrowArrayStream *rows, silt_error *err);
+    /*
+     * Optional. Of files on a store that is far away: asks for what the columns take in all of them at once and keeps it where `read` finds
+     * it, so that reading them one after the other takes no round each. NULL: `read` asks for what it needs.
+     */
+    silt_status (*bring)(void *impl, const silt_call *call, const silt_parquet_bring *request, silt_error *err);
 } silt_parquet_handler_vtable;
 
 typedef struct silt_parquet_handler {

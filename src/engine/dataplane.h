@@ -21,7 +21,7 @@
 #include "silt/storage.h"
 #include "storage/cache/cache_fetch.h"
 
-#define SL_DATAPLANE_ABI_VERSION 4
+#define SL_DATAPLANE_ABI_VERSION 5
 #define SL_DATAPLANE_ENTRY "silt_duckdb_dataplane"
 
 /* Names that tables of the data plane may have beside their columns, and "*" does not give. */

@@ -161,6 +161,13 @@ static silt_status lazy_groups(void *impl, const silt_call *call, const silt_par
     return plane.vtable->parquet->groups(plane.dp, call, request, err);
 }
 
+static silt_status lazy_bring(void *impl, const silt_call *call, const silt_parquet_bring *request, silt_error *err)
+{
+    struct sl_dataplane_ref plane;
+    SL_TRY(need_plane(impl, &plane, err));
+    return plane.vtable->parquet->bring(plane.dp, call, request, err);
+}
+
 static silt_status lazy_filter(void *impl, const silt_call *call, struct ArrowArrayStream *in,
                                const silt_expr *predicate, struct ArrowArrayStream *out, silt_error *err)
 {
@@ -183,6 +190,7 @@ static const silt_parquet_handler_vtable LAZY_PARQUET = {
     .scan = lazy_scan,
     .groups = lazy_groups,
     .write_file = lazy_write_file,
+    .bring = lazy_bring,
 };
 
 static const silt_expression_handler_vtable LAZY_EXPRESSION = {

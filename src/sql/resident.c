@@ -82,11 +82,11 @@ static silt_status refresh_resident(silt_session *session, const silt_call *call
     return SILT_OK;
 }
 
-silt_status sl_session_newest(silt_session *session, const silt_call *call, silt_table *table, silt_snapshot **out,
-                              silt_error *err)
+static silt_status newest(silt_session *session, const silt_call *call, silt_table *table, bool with_files,
+                          silt_snapshot **out, silt_error *err)
 {
     SL_TRY(refresh_resident(session, call, sl_str_from(silt_table_uri(table)), out, err));
-    silt_status status = *out == NULL ? sl_table_newest_replayed(table, call, out, err) : SILT_OK;
+    silt_status status = *out == NULL ? sl_table_newest_replayed(table, call, with_files, out, err) : SILT_OK;
     if (status == SILT_OK) {
         status = sl_snapshot_settle(out, call, err); /* what was refreshed may have been opened anew */
     }
@@ -97,6 +97,12 @@ silt_status sl_session_newest(silt_session *session, const silt_call *call, silt
     return status;
 }
 
+silt_status sl_session_newest(silt_session *session, const silt_call *call, silt_table *table, silt_snapshot **out,
+                              silt_error *err)
+{
+    return newest(session, call, table, true, out, err);
+}
+
 silt_status sl_session_begin_append(silt_session *session, const silt_call *call, struct sl_table_name *name,
                                     silt_txn **out, silt_error *err)
 {
@@ -104,7 +110,7 @@ silt_status sl_session_begin_append(silt_session *session, const silt_call *call
     silt_snapshot *snapshot = NULL;
     *out = NULL;
     SL_TRY(sl_session_open_table(session, name, &table, err));
-    silt_status status = sl_session_newest(session, call, table, &snapshot, err);
+    silt_status status = newest(session, call, table, false, &snapshot, err);
     if (status == SILT_OK) {
         status = sl_session_pin(session, snapshot, err);
     }

@@ -153,6 +153,40 @@ static void an_append_after_another_takes_three_rounds_to_its_commit(void **stat
     expect_sum(rig, TABLE, 10);
 }
 
+/* Hint, listing, the commits and the whole of a small checkpoint together, data; statistics ask for nothing a second time. */
+static void a_small_checkpoint_comes_with_the_commits(void **state)
+{
+    struct rig *rig = *state;
+    assert_true(sql_run(&rig->writer, "CREATE TABLE 'memory://w/c' (a BIGINT) USING delta TBLPROPERTIES "
+                                      "('delta.checkpointInterval' = '3')"));
+    for (int i = 1; i < 6; i++) { /* a checkpoint of version 3, two commits behind it */
+        assert_true(sql_run(&rig->writer, "INSERT INTO 'memory://w/c' VALUES (%d)", i));
+    }
+    rounds_reset(&rig->rounds);
+    expect_sum(rig, "'memory://w/c' WHERE a > 4", 5);
+    assert_int_equal(rig->rounds.n_lists, 1);
+    assert_int_equal(rig->rounds.n_stats, 0);
+    assert_int_equal(rig->rounds.n_reads, 1 + (2 + 1) + 1);
+    assert_int_equal(rig->rounds.rounds, 4);
+}
+
+/* The same with sidecars, which are asked for together once the top file has named them. */
+static void sidecars_are_a_round_more(void **state)
+{
+    struct rig *rig = *state;
+    assert_true(sql_run(&rig->writer, "CREATE TABLE 'memory://w/c' (a BIGINT) USING delta TBLPROPERTIES "
+                                      "('delta.checkpointInterval' = '3', 'delta.checkpointPolicy' = 'v2')"));
+    for (int i = 1; i < 6; i++) {
+        assert_true(sql_run(&rig->writer, "INSERT INTO 'memory://w/c' VALUES (%d)", i));
+    }
+    rounds_reset(&rig->rounds);
+    expect_sum(rig, "'memory://w/c' WHERE a > 4", 5);
+    assert_int_equal(rig->rounds.n_lists, 1);
+    assert_int_equal(rig->rounds.n_stats, 0);
+    assert_int_equal(rig->rounds.n_reads, 1 + (2 + 1) + 1 + 1);
+    assert_int_equal(rig->rounds.rounds, 5);
+}
+
 /* A table that was dropped and made anew by somebody else is not taken for the one that was read. */
 static void a_table_made_anew_is_another_one(void **state)
 {
@@ -196,6 +230,8 @@ int main(void)
         TEST(a_first_query_lists_once),
         TEST(a_first_query_by_name_lists_once),
         TEST(what_came_since_takes_one_round),
+        TEST(a_small_checkpoint_comes_with_the_commits),
+        TEST(sidecars_are_a_round_more),
         TEST(a_table_made_anew_is_another_one),
         TEST(an_append_after_another_takes_three_rounds_to_its_commit),
         TEST(written_files_are_not_asked_for_their_time),

@@ -232,6 +232,24 @@ class S3Server(Server):
         }
 
 
+    def put(self, key, body):
+        """Creates an object of the bucket; names of plain characters only."""
+        now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+        scope = f"{now[:8]}/{self.region}/s3/aws4_request"
+        path, host = f"/{BUCKET}/{key}", f"127.0.0.1:{self.port}"
+        headers = {"host": host, "x-amz-content-sha256": hashlib.sha256(body).hexdigest(), "x-amz-date": now}
+        names = ";".join(headers)
+        canonical = "\n".join(["PUT", path, "", *(f"{name}:{value}" for name, value in headers.items()), "", names,
+                               headers["x-amz-content-sha256"]])
+        signing = ("AWS4" + self.secret).encode()
+        for part in scope.split("/"):
+            signing = hmac.new(signing, part.encode(), hashlib.sha256).digest()
+        text = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(canonical.encode()).hexdigest()])
+        signature = hmac.new(signing, text.encode(), hashlib.sha256).hexdigest()
+        headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={self.key}/{scope}, SignedHeaders={names}, Signature={signature}"
+        demand("PUT", self.url + path, body, headers)
+
+
 class Versitygw(S3Server):
     """S3 over a folder: checks signatures, and a condition on a PUT holds."""
 

@@ -348,6 +348,7 @@ silt_status sl_duck_read(void *impl, const silt_call *call, const silt_parquet_r
                          struct ArrowArrayStream *out, silt_error *err);
 
 /* ---- duck_groups.c: what footers say of row groups: parquet->groups ---- */
+silt_status sl_duck_bring(void *impl, const silt_call *call, const silt_parquet_bring *request, silt_error *err);
 silt_status sl_duck_groups(void *impl, const silt_call *call, const silt_parquet_groups *request, silt_error *err);
 
 /* ---- duck_sparse.c: few rows of a large file ---- */

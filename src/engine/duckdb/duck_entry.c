@@ -22,6 +22,7 @@ static const silt_parquet_handler_vtable PARQUET = {
     .scan = sl_duck_scan,
     .groups = sl_duck_groups,
     .write_file = sl_duck_write_file,
+    .bring = sl_duck_bring,
 };
 
 static const silt_expression_handler_vtable EXPRESSION = {

@@ -167,9 +167,7 @@ silt_status sl_checkpoint_collect(struct sl_checkpoint_content *content, const s
 {
     static const struct sl_replay_sink no_sink = {0};
     *content = (struct sl_checkpoint_content){.env = silt_engine_env(sl_snapshot_engine(how->snapshot)),
-                                              .source = {.engine = sl_snapshot_engine(how->snapshot),
-                                                         .storage = sl_snapshot_storage(how->snapshot),
-                                                         .root = sl_snapshot_root(how->snapshot)},
+                                              .source = sl_view_source(how->snapshot, how->view),
                                               .view = how->view,
                                               .with_vectors = how->with_vectors,
                                               .tombstones_after_ms = how->tombstones_after_ms};

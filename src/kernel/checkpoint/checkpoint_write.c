@@ -276,7 +276,7 @@ silt_status sl_checkpoint_write_told(silt_snapshot *snapshot, const silt_call *c
             return SILT_OK;
         }
     }
-    SL_TRY(sl_snapshot_view(snapshot, call, &view, err));
+    SL_TRY(sl_snapshot_view(snapshot, call, true, &view, err));
     silt_error found = SILT_ERROR_INIT;
     silt_status status = write_once(&w, view, result, &found);
     while (status == SILT_ENOTFOUND || (status != SILT_OK && w.bad_checkpoint)) {

@@ -29,6 +29,9 @@ silt_status sl_parquet_read(silt_engine *engine, const silt_call *call, const si
 /* Visits nothing where the handler cannot tell. A failure of request->visit comes back as it is. */
 silt_status sl_parquet_groups(silt_engine *engine, const silt_call *call, const silt_parquet_groups *request,
                               silt_error *err);
+/* Without the slot nothing is done. */
+silt_status sl_parquet_bring(silt_engine *engine, const silt_call *call, const silt_parquet_bring *request,
+                             silt_error *err);
 silt_status sl_parquet_write(silt_engine *engine, const silt_call *call, const silt_parquet_write *request,
                              struct ArrowArrayStream *rows, silt_error *err);
 /* Fills size_bytes and modified_ms of the request. */

@@ -56,6 +56,21 @@ silt_status sl_parquet_groups(silt_engine *engine, const silt_call *call, const 
     return sl_handler_finish(status, kind, engine->parquet.name, request->file->path, &found, err);
 }
 
+silt_status sl_parquet_bring(silt_engine *engine, const silt_call *call, const silt_parquet_bring *request,
+                             silt_error *err)
+{
+    if (!engine->has_parquet || engine->parquet.bring == NULL || request->n_files == 0) {
+        return SILT_OK;
+    }
+    if (request->storage == NULL || request->files == NULL || (request->n_columns > 0 && request->columns == NULL)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "to bring columns of files a store, files and columns are needed");
+    }
+    SL_TRY(sl_call_check(engine->env, call, err));
+    silt_error found = SILT_ERROR_INIT;
+    const silt_status status = engine->parquet.bring(engine->parquet_impl, call, request, &found);
+    return sl_handler_finish(status, kind, engine->parquet.name, request->files[0].path, &found, err);
+}
+
 silt_status sl_parquet_write(silt_engine *engine, const silt_call *call, const silt_parquet_write *request,
                              struct ArrowArrayStream *rows, silt_error *err)
 {

@@ -12,7 +12,9 @@
 #include "base/map.h"
 #include "base/uri.h"
 #include "base/vec.h"
+#include "kernel/engine/engine.h"
 #include "kernel/feature/feature.h"
+#include "kernel/replay/checkpoint_bring.h"
 #include "kernel/replay/checkpoint_read.h"
 
 #define LOCAL_PATH_MAX 4096
@@ -132,10 +134,14 @@ static silt_status place_sidecar(const struct opener *o, struct sl_str dir, silt
     return file->path == NULL ? sl_fail_nomem(o->err) : set_local_path(o, file);
 }
 
-static silt_status check_sidecar(const struct opener *o, const silt_parquet_file *file)
+static silt_status check_sidecar(const struct opener *o, const struct sl_early *early, const silt_parquet_file *file)
 {
     int64_t size = 0;
     int64_t modified_ms = 0;
+    bool has_tag = false;
+    if (early != NULL && sl_early_knows(early, sl_str_from(file->path), &size, &has_tag)) {
+        return SILT_OK; /* one of another size counts as not asked for */
+    }
     const silt_status status = silt_storage_stat(o->opening->source->storage, o->call, file->path, &size, &modified_ms,
                                                  o->err);
     if (status == SILT_ENOTFOUND) {
@@ -148,6 +154,37 @@ static silt_status check_sidecar(const struct opener *o, const silt_parquet_file
                        file->size_bytes);
     }
     return SILT_OK;
+}
+
+static silt_status ask_early(const struct opener *o, struct sl_early *early, const silt_parquet_file *files)
+{
+    struct sl_vec wants;
+    sl_vec_init(&wants, o->env, sizeof(struct sl_early_want));
+    silt_status status = sl_checkpoint_want(files, o->sidecars.len, &wants, o->err);
+    if (status == SILT_OK) {
+        status = sl_early_bring(early, o->call, wants.data, wants.len, o->err);
+    }
+    sl_vec_release(&wants);
+    return status;
+}
+
+/* Are they there? A far store is asked for all of them at once, and gives their ends. */
+static silt_status check_sidecars(const struct opener *o, const silt_parquet_file *files)
+{
+    const struct sl_log_source *source = o->opening->source;
+    struct sl_early *early = sl_early_ref(o->opening->early);
+    silt_status status = SILT_OK;
+    if (early == NULL && sl_storage_is_far(source->storage, source->root.ptr)) {
+        status = sl_early_new(o->env, source->storage, &early, o->err);
+    }
+    if (status == SILT_OK && early != NULL) {
+        status = ask_early(o, early, files);
+    }
+    for (size_t i = 0; i < o->sidecars.len && status == SILT_OK; i++) {
+        status = check_sidecar(o, early, &files[i]);
+    }
+    sl_early_unref(early);
+    return status;
 }
 
 /* A sidecar that is named twice would give its files twice. */
@@ -169,13 +206,21 @@ static silt_status add_sidecars(struct opener *o, silt_parquet_file *files)
                 status = sl_fail_nomem(o->err);
             } else if (!inserted) {
                 status = sl_fail(o->err, SILT_ECORRUPT, NULL, "it names the sidecar %s twice", files[i].path);
-            } else {
-                status = check_sidecar(o, &files[i]);
             }
         }
     }
     sl_map_release(&seen);
-    return status;
+    return status == SILT_OK ? check_sidecars(o, files) : status;
+}
+
+static silt_status bring(const struct opener *o, const silt_parquet_file *files, size_t n, unsigned what)
+{
+    const struct sl_checkpoint_bringing bringing = {.source = o->opening->source,
+                                                    .early = o->opening->early,
+                                                    .files = files,
+                                                    .n_files = n,
+                                                    .what = what | (o->opening->with_adds ? SL_BRING_ADDS : 0U)};
+    return bringing.what != 0 ? sl_checkpoint_bring(&bringing, o->call, o->err) : SILT_OK;
 }
 
 /* The top file or the parts. */
@@ -215,6 +260,7 @@ static silt_status append_sidecars(struct opener *o, struct sl_checkpoint *out)
         files[i] = out->parquet[i];
     }
     SL_TRY(add_sidecars(o, files + out->n_parquet));
+    SL_TRY(bring(o, files + out->n_parquet, o->sidecars.len, 0));
     out->parquet = files;
     out->n_parquet = n;
     out->n_sidecars = o->sidecars.len;
@@ -246,6 +292,9 @@ silt_status sl_checkpoint_open(const struct sl_checkpoint_opening *opening, cons
     struct opener o = {.opening = opening, .env = silt_engine_env(opening->source->engine), .call = call, .err = err};
     sl_vec_init(&o.sidecars, o.env, sizeof(silt_parquet_file));
     silt_status status = name_top(&o, &found);
+    if (status == SILT_OK) {
+        status = bring(&o, found.parquet, found.n_parquet, SL_BRING_STATE);
+    }
     if (status == SILT_OK) {
         const struct sl_checkpoint_request request = {
             .source = opening->source, .checkpoint = &found, .columns = SL_COLUMNS_STATE};

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "kernel/action/action.h"
 #include "kernel/log/commit_batch.h"
+#include "kernel/log/early.h"
 #include "kernel/log/segment.h"
 
 struct sl_checkpoint {
@@ -25,6 +26,8 @@ struct sl_checkpoint_opening {
     const struct sl_log_source *source;
     const struct sl_log_segment *segment; /* its checkpoint */
     struct sl_arena *arena;               /* of the names in the result */
+    struct sl_early *early; /* the source's store, where it is far away and the top files were asked for; else NULL */
+    bool with_adds;         /* file actions will be read next: a far store is asked for them at once */
     /*
      * Visits every protocol, metaData, txn, domainMetadata, sidecar and checkpointMetadata action, in the order of files and rows; the
      * action is borrowed. NULL: they are not told.

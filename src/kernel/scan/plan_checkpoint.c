@@ -317,10 +317,7 @@ silt_status sl_plan_checkpoint(const struct sl_plan_checkpoint *plan, bool *lack
 {
     const silt_env *env = plan->pruner->arena->env;
     const struct sl_checkpoint *checkpoint = &plan->view->checkpoint;
-    struct planner p = {.plan = plan,
-                        .source = {.engine = sl_snapshot_engine(plan->snapshot),
-                                   .storage = sl_snapshot_storage(plan->snapshot),
-                                   .root = sl_snapshot_root(plan->snapshot)}};
+    struct planner p = {.plan = plan, .source = sl_view_source(plan->snapshot, plan->view)};
     unsigned members = plan->with_vectors ? SL_ADD_VECTORS : 0U;
     members |= sl_protocol_has_feature(sl_snapshot_protocol(plan->snapshot), "rowTracking") ? SL_ADD_ROW_IDS : 0U;
     p.files = (struct sl_checkpoint_files){.source = &p.source, .checkpoint = checkpoint};

@@ -257,9 +257,7 @@ static silt_status take_json_action(void *ctx, const struct sl_action *action, s
 /* The adds of a top file in JSON that the commits did not decide about. */
 static silt_status visit_json(struct planner *p, const struct sl_log_view *view, silt_error *err)
 {
-    const struct sl_log_source source = {.engine = p->engine,
-                                         .storage = sl_snapshot_storage(p->scan->snapshot),
-                                         .root = sl_snapshot_root(p->scan->snapshot)};
+    const struct sl_log_source source = sl_view_source(p->scan->snapshot, view);
     const struct sl_replay_sink sink = {.on_add = visit_json_add, .ctx = p};
     struct sl_replay replay;
     struct sl_key_maker scratch;
@@ -341,10 +339,11 @@ static silt_status plan_selectively(struct planner *p, enum sl_plan_way way, boo
         (way != SL_PLAN_SELECTS && sl_snapshot_has_list(snapshot, p->wants_stats))) {
         return SILT_OK;
     }
-    SL_TRY(sl_snapshot_view(snapshot, p->call, &view, err));
+    SL_TRY(sl_snapshot_view(snapshot, p->call, true, &view, err));
     if (!is_selective(p, view, way)) {
         return SILT_OK;
     }
+    SL_TRY(sl_view_bring_adds(snapshot, view, p->call, err));
     silt_error found = SILT_ERROR_INIT;
     bool vectors = sl_protocol_has_feature(sl_snapshot_protocol(snapshot), "deletionVectors");
     bool lacks_vectors = false;

@@ -33,6 +33,7 @@ void sl_view_free(struct sl_log_view *view)
     while (view != NULL) {
         struct sl_log_view *replaced = view->replaced;
         sl_file_set_unref(view->tail);
+        sl_early_unref(view->early);
         sl_key_set_release(&view->decided);
         sl_replay_state_release(&view->state);
         sl_arena_release(&view->arena);
@@ -93,9 +94,10 @@ static bool is_unreadable(silt_status status)
     return status == SILT_ECORRUPT || status == SILT_ENOTFOUND || status == SILT_ELIMIT;
 }
 
-static silt_status replay_segment(struct opening *opening, const struct sl_log_source *source, const silt_call *call,
-                                  enum sl_segment_fault *fault, silt_error *err)
+static silt_status replay_segment(struct opening *opening, const struct sl_log_source *source,
+                                  const struct sl_segment_search *search, enum sl_segment_fault *fault, silt_error *err)
 {
+    const silt_call *call = search->call;
     struct sl_log_view *view = opening->view;
     const struct sl_log_segment *segment = &view->segment;
     if (segment->n_checkpoint == 0 && segment->n_commits > 0) {
@@ -115,8 +117,14 @@ static silt_status replay_segment(struct opening *opening, const struct sl_log_s
         *fault = segment->has_compacted && is_unreadable(status) ? SL_FAULT_COMPACTED : SL_FAULT_OTHER;
         return status;
     }
-    const struct sl_checkpoint_opening checkpoint = {
-        .source = source, .segment = segment, .arena = &view->arena, .visit = take_row, .ctx = opening};
+    const struct sl_checkpoint_opening checkpoint = {.source = source,
+                                                     .segment = segment,
+                                                     .arena = &view->arena,
+                                                     .early = view->early,
+                                                     .with_adds = search->with_files,
+                                                     .visit = take_row,
+                                                     .ctx = opening};
+    view->adds_brought = search->with_files;
     status = sl_checkpoint_open(&checkpoint, call, &view->checkpoint, err);
     if (sl_checkpoint_is_bad(status)) {
         *fault = SL_FAULT_CHECKPOINT;
@@ -124,18 +132,24 @@ static silt_status replay_segment(struct opening *opening, const struct sl_log_s
     return status;
 }
 
-silt_status sl_view_open(silt_table *table, const silt_call *call, bool from_zero, struct sl_log_view *view,
-                         enum sl_segment_fault *fault, silt_error *err)
+silt_status sl_view_open(const struct sl_segment_search *search, struct sl_log_view *view, enum sl_segment_fault *fault,
+                         silt_error *err)
 {
     *fault = SL_FAULT_OTHER;
-    const struct sl_log_source source = {
+    silt_table *table = search->table;
+    struct sl_log_source source = {
         .engine = silt_table_engine(table), .storage = sl_table_storage(table), .root = sl_table_root(table)};
-    struct opening opening = {.view = view, .from_zero = from_zero && view->segment.n_checkpoint == 0};
+    const bool from_zero = sl_segment_search_fell_back(search) && view->segment.n_checkpoint == 0;
+    struct opening opening = {.view = view, .from_zero = from_zero};
     const struct sl_replay_sink sink = {.adds = &opening.tail};
     const struct sl_file_set_options options = {.env = view->env, .root = source.root, .want_details = true};
+    SL_TRY(sl_view_ask_early(view, &source, search->call, err));
+    if (view->early != NULL) {
+        source.storage = sl_early_storage(view->early);
+    }
     SL_TRY(sl_file_set_begin(&opening.tail, &options, err));
     sl_replay_init(&opening.replay, view->env, source.root, &view->state, &view->arena, &sink);
-    silt_status status = replay_segment(&opening, &source, call, fault, err);
+    silt_status status = replay_segment(&opening, &source, search, fault, err);
     if (status == SILT_OK) {
         status = sl_file_set_finish(&opening.tail, &view->tail, err);
     }
@@ -169,8 +183,7 @@ static silt_status open_first_good(struct sl_segment_search *search, const struc
         }
         const bool chosen = status == SILT_OK;
         if (chosen) {
-            status = sl_view_open(search->table, search->call, sl_segment_search_fell_back(search), view, &fault,
-                                  &found);
+            status = sl_view_open(search, view, &fault, &found);
         }
         if (status == SILT_OK) {
             *out = view;
@@ -203,8 +216,8 @@ static struct sl_log_view *publish(silt_snapshot *snapshot, struct sl_log_view *
     return current;
 }
 
-silt_status sl_snapshot_view(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view **out,
-                             silt_error *err)
+silt_status sl_snapshot_view(silt_snapshot *snapshot, const silt_call *call, bool with_files,
+                             const struct sl_log_view **out, silt_error *err)
 {
     *out = atomic_load(&snapshot->view);
     if (*out != NULL) {
@@ -212,6 +225,7 @@ silt_status sl_snapshot_view(silt_snapshot *snapshot, const silt_call *call, con
     }
     struct sl_segment_search search;
     sl_segment_search_init(&search, snapshot->table, call, snapshot->segment.version);
+    search.with_files = with_files;
     struct sl_log_view *view = NULL;
     silt_status status = open_first_good(&search, snapshot->segment_is_tail ? NULL : &snapshot->segment, &view, err);
     if (status == SILT_OK) {

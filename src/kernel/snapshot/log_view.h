@@ -7,6 +7,8 @@
 #ifndef SL_KERNEL_SNAPSHOT_LOG_VIEW_H
 #define SL_KERNEL_SNAPSHOT_LOG_VIEW_H
 
+#include "kernel/log/commit_batch.h"
+#include "kernel/log/early.h"
 #include "kernel/log/segment.h"
 #include "kernel/replay/checkpoint.h"
 #include "kernel/replay/file_set.h"
@@ -27,12 +29,24 @@ struct sl_log_view {
      */
     struct sl_file_set *tail;
     struct sl_key_set decided;
+    /*
+     * On a store that is far away: commits and what the checkpoint gives at once, so that reading them a second time, for statistics, asks for
+     * nothing. NULL elsewhere. Its parts are bounded.
+     */
+    struct sl_early *early;
+    bool adds_brought;           /* the checkpoint's adds were asked for when it was opened */
     int64_t in_commit_timestamp; /* of the version's own commit, SL_NO_I64 if it was not among those read */
 };
 
-/* The view in force, loaded if need be; borrowed from the snapshot. */
-silt_status sl_snapshot_view(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view **out,
-                             silt_error *err);
+/* Where the files of a view are read from. */
+struct sl_log_source sl_view_source(const silt_snapshot *snapshot, const struct sl_log_view *view);
+/* Before the checkpoint's file actions are read: those of all its files are asked for together, unless that was done. */
+silt_status sl_view_bring_adds(const silt_snapshot *snapshot, const struct sl_log_view *view, const silt_call *call,
+                               silt_error *err);
+
+/* The view in force, loaded if need be; borrowed from the snapshot. with_files: the checkpoint's file actions will be read next. */
+silt_status sl_snapshot_view(silt_snapshot *snapshot, const silt_call *call, bool with_files,
+                             const struct sl_log_view **out, silt_error *err);
 
 /*
  * After the checkpoint of `bad` failed with a status of sl_checkpoint_is_bad: another view of the same version that avoids every checkpoint

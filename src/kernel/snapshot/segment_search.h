@@ -28,6 +28,7 @@ struct sl_segment_search {
     bool ignore_hint;
     bool commits_only;
     bool ignore_crcs; /* the log itself is wanted */
+    bool with_files;  /* its files will be wanted at once: a checkpoint's are asked for when it is opened */
     unsigned n_attempts;
     silt_error first; /* why the first bad checkpoint was, told when nothing else helps */
 };

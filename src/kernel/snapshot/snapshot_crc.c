@@ -173,7 +173,7 @@ silt_status sl_snapshot_settle(silt_snapshot **snapshot, const silt_call *call, 
     }
     const struct sl_log_view *view = NULL;
     silt_error found = SILT_ERROR_INIT;
-    const silt_status status = sl_snapshot_view(given, call, &view, &found);
+    const silt_status status = sl_snapshot_view(given, call, false, &view, &found);
     if (status == SILT_OK) {
         return SILT_OK;
     }

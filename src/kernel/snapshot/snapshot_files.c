@@ -69,7 +69,7 @@ static silt_status replay_log(silt_snapshot *snapshot, const silt_call *call, co
 {
     const struct sl_log_segment *segment = &request->view->segment;
     const struct sl_checkpoint *files = &request->view->checkpoint;
-    const struct sl_log_source source = sl_snapshot_source(snapshot);
+    const struct sl_log_source source = sl_view_source(snapshot, request->view);
     struct log_replay log = {.sink = request->sink, .sink_err = SILT_ERROR_INIT};
     const struct sl_replay_sink sink = {.on_add = request->sink.on_add != NULL ? pass_add : NULL,
                                         .on_remove = request->sink.on_remove != NULL ? pass_remove : NULL,
@@ -146,7 +146,7 @@ static silt_status build_detailed(silt_snapshot *snapshot, const silt_call *call
                                   struct sl_file_list **out, bool *bad_checkpoint, silt_error *err)
 {
     const enum sl_stats_form known = (enum sl_stats_form)atomic_load(&snapshot->stats_form);
-    const struct sl_log_source source = sl_snapshot_source(snapshot);
+    const struct sl_log_source source = sl_view_source(snapshot, view);
     const struct sl_checkpoint_files files = {.source = &source, .checkpoint = &view->checkpoint};
     bool lacks_stats = false;
     bool has_parsed = false;
@@ -198,7 +198,7 @@ static silt_status put_checkpoint(silt_snapshot *snapshot, const silt_call *call
                                   unsigned members, struct sl_file_set_builder *builder, bool *lacks_vectors,
                                   silt_error *err)
 {
-    const struct sl_log_source source = sl_snapshot_source(snapshot);
+    const struct sl_log_source source = sl_view_source(snapshot, view);
     const struct sl_checkpoint_files files = {.source = &source, .checkpoint = &view->checkpoint};
     struct sl_key_maker scratch;
     sl_key_maker_init(&scratch, snapshot->env, source.root, NULL);
@@ -258,6 +258,7 @@ static silt_status build_once(silt_snapshot *snapshot, const silt_call *call, co
                               bool details, struct sl_file_list **out, bool *bad_checkpoint, silt_error *err)
 {
     *bad_checkpoint = false;
+    SL_TRY(sl_view_bring_adds(snapshot, view, call, err));
     return details ? build_detailed(snapshot, call, view, out, bad_checkpoint, err)
                    : build_plain(snapshot, call, view, out, bad_checkpoint, err);
 }
@@ -268,7 +269,7 @@ static silt_status build(silt_snapshot *snapshot, const silt_call *call, bool de
 {
     *out = NULL;
     const struct sl_log_view *view = NULL;
-    SL_TRY(sl_snapshot_view(snapshot, call, &view, err));
+    SL_TRY(sl_snapshot_view(snapshot, call, true, &view, err));
     bool bad = false;
     silt_error found = SILT_ERROR_INIT;
     silt_status status = build_once(snapshot, call, view, details, out, &bad, &found);
@@ -364,7 +365,7 @@ static silt_status visit_log(silt_snapshot *snapshot, const silt_call *call, str
 {
     const bool adds = visitor->visit != NULL;
     const struct sl_log_view *view = NULL;
-    SL_TRY(sl_snapshot_view(snapshot, call, &view, err));
+    SL_TRY(sl_snapshot_view(snapshot, call, true, &view, err));
     const struct replay_request request = {
         .view = view,
         /* Adds must be seen to know that a file was re-added; a checkpoint has no

@@ -83,11 +83,17 @@ struct sl_log_view *sl_view_new(const silt_env *env); /* NULL: out of memory */
 void sl_view_free(struct sl_log_view *view);          /* and those that it replaced; NULL is legal */
 
 /*
- * Replays view->segment, whose text lies in view->arena or outlives it, into the view. from_zero: without a checkpoint, version 0
- * must hold protocol and metaData. *fault says whose fault a failure is.
+ * Replays view->segment, whose text lies in view->arena or outlives it, into the view. When the search fell back, and without a checkpoint,
+ * version 0 must hold protocol and metaData. *fault says whose fault a failure is.
  */
-silt_status sl_view_open(silt_table *table, const silt_call *call, bool from_zero, struct sl_log_view *view,
-                         enum sl_segment_fault *fault, silt_error *err);
+silt_status sl_view_open(const struct sl_segment_search *search, struct sl_log_view *view, enum sl_segment_fault *fault,
+                         silt_error *err);
+
+/* ---- view_early.c ---- */
+
+/* Fills view->early, on a store that is far away; the segment has been chosen. */
+silt_status sl_view_ask_early(struct sl_log_view *view, const struct sl_log_source *source, const silt_call *call,
+                              silt_error *err);
 
 /* ---- version checksums ---- */
 

@@ -48,7 +48,7 @@ static silt_status keep_files(silt_snapshot *snapshot, struct sl_log_view *view,
 static silt_status open_by_log(silt_snapshot *snapshot, const struct sl_segment_search *search,
                                struct sl_log_view *view, enum sl_segment_fault *fault, silt_error *err)
 {
-    SL_TRY(sl_view_open(snapshot->table, search->call, sl_segment_search_fell_back(search), view, fault, err));
+    SL_TRY(sl_view_open(search, view, fault, err));
     sl_replay_state_release(&snapshot->state);
     snapshot->state = view->state;
     sl_replay_state_init(&view->state, view->env);
@@ -102,8 +102,15 @@ static silt_status try_once(struct sl_segment_search *search, silt_snapshot **ou
     return status;
 }
 
-static silt_status load(silt_table *table, const silt_call *call, int64_t version, bool ignore_crcs,
-                        silt_snapshot **out, silt_error *err)
+/* What is wanted of a snapshot besides its version. */
+enum wish {
+    WISH_ANY,
+    WISH_REPLAYED, /* no version checksum */
+    WISH_FILES     /* nor that, and its files next */
+};
+
+static silt_status load(silt_table *table, const silt_call *call, int64_t version, enum wish wish, silt_snapshot **out,
+                        silt_error *err)
 {
     *out = NULL;
     struct sl_segment_search search;
@@ -111,7 +118,8 @@ static silt_status load(silt_table *table, const silt_call *call, int64_t versio
     const int64_t newest = sl_table_newest_allowed(table);
     const int64_t wanted = version == SL_VERSION_LATEST && newest < version ? newest : version;
     sl_segment_search_init(&search, table, call, wanted);
-    search.ignore_crcs = ignore_crcs;
+    search.ignore_crcs = wish != WISH_ANY;
+    search.with_files = wish == WISH_FILES;
     silt_error found = SILT_ERROR_INIT;
     bool again = true;
     silt_status status = SILT_OK;
@@ -129,13 +137,14 @@ static silt_status load(silt_table *table, const silt_call *call, int64_t versio
 silt_status sl_snapshot_load(silt_table *table, const silt_call *call, int64_t version, silt_snapshot **out,
                              silt_error *err)
 {
-    return load(table, call, version, false, out, err);
+    return load(table, call, version, WISH_ANY, out, err);
 }
 
-silt_status sl_table_newest_replayed(silt_table *table, const silt_call *call, silt_snapshot **out, silt_error *err)
+silt_status sl_table_newest_replayed(silt_table *table, const silt_call *call, bool with_files, silt_snapshot **out,
+                                     silt_error *err)
 {
     const struct sl_snapshot_moment moment = sl_snapshot_moment_now(silt_engine_env(silt_table_engine(table)));
-    SL_TRY(load(table, call, SL_VERSION_LATEST, true, out, err));
+    SL_TRY(load(table, call, SL_VERSION_LATEST, with_files ? WISH_FILES : WISH_REPLAYED, out, err));
     sl_snapshot_note_newest(*out, moment);
     return SILT_OK;
 }

@@ -227,6 +227,8 @@ static silt_status inherit_files(struct growing *growing, silt_snapshot *old, si
     if (growing->loaded == NULL) {
         SL_TRY(copy_checkpoint(&view->arena, &old_view->checkpoint, &view->checkpoint, err));
         view->segment = grown->segment;
+        view->early = sl_early_ref(old_view->early);
+        view->adds_brought = old_view->adds_brought;
         SL_TRY(join_tails(growing, old_view, err));
         sl_key_set_move(&view->decided, &growing->replay.decided);
         return sl_file_set_finish(&growing->tail, &view->tail, err);

@@ -23,9 +23,10 @@ enum sl_mapping_mode sl_snapshot_mapping(const silt_snapshot *snapshot);
 silt_status sl_snapshot_settle(silt_snapshot **snapshot, const silt_call *call, silt_error *err);
 /*
  * The newest snapshot for who is about to read rows or write anyway: the log is replayed at once, and no time goes into a version checksum that
- * would only be compared with it.
+ * would only be compared with it. with_files: its files will be listed, so that a store which is far away is asked for a checkpoint's at once.
  */
-silt_status sl_table_newest_replayed(silt_table *table, const silt_call *call, silt_snapshot **out, silt_error *err);
+silt_status sl_table_newest_replayed(silt_table *table, const silt_call *call, bool with_files, silt_snapshot **out,
+                                     silt_error *err);
 /* In-commit timestamp of its last commit if it has one, else the commit file's modification time. */
 int64_t sl_snapshot_commit_time_ms(const silt_snapshot *snapshot);
 const struct sl_app_txn *sl_snapshot_app_txn(const silt_snapshot *snapshot, struct sl_str app_id); /* NULL if none */

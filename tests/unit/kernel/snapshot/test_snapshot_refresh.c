@@ -198,11 +198,29 @@ static void commits_that_are_gone_without_another_way_are_told(void **state)
     log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
     log_checkpoint(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
     log_commit(f, 1, LOG_ADD("b"), NULL);
-    silt_snapshot *snapshot = log_open(f, -1);
-    log_remove(f, "00000000000000000001.json");
+    silt_snapshot *old = log_open(f, -1);
+    log_commit(f, 2, LOG_ADD("c"), NULL);
+    silt_snapshot *snapshot = refresh(f, old);
+    silt_snapshot_unref(old);
+    log_remove(f, "00000000000000000002.json");
     assert_int_equal(sl_snapshot_each_file(snapshot, NULL, SL_FILES_ALL, count_file, &n_files, &f->err),
                      SILT_ENOTFOUND);
     assert_int_equal(n_files, 0);
+    silt_snapshot_unref(snapshot);
+}
+
+/* What was asked for with the checkpoint is still there for who wants statistics later. */
+static void commits_that_are_gone_after_they_came_do_no_harm(void **state)
+{
+    struct log_fixture *f = *state;
+    size_t n_files = 0;
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    log_checkpoint(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    log_commit(f, 1, LOG_ADD("b"), NULL);
+    silt_snapshot *snapshot = log_open(f, -1);
+    log_remove(f, "00000000000000000001.json");
+    assert_int_equal(sl_snapshot_each_file(snapshot, NULL, SL_FILES_ALL, count_file, &n_files, &f->err), SILT_OK);
+    assert_int_equal(n_files, 2);
     silt_snapshot_unref(snapshot);
 }
 
@@ -281,6 +299,7 @@ int main(void)
         LOG_TEST(commits_that_were_cleaned_up_lead_to_the_checkpoint),
         LOG_TEST(commits_that_expire_below_a_refreshed_snapshot_are_gone_around),
         LOG_TEST(commits_that_are_gone_without_another_way_are_told),
+        LOG_TEST(commits_that_are_gone_after_they_came_do_no_harm),
         LOG_TEST(every_failed_allocation_is_reported),
         LOG_TEST(a_snapshot_that_grew_finds_a_way_of_that_day),
     };
