@@ -138,6 +138,9 @@ static silt_status finish_failed(struct run *run, silt_status status, silt_error
     const silt_status returned = sl_fail(err, status, run->last.code_name[0] != '\0' ? run->last.code_name : NULL, "%s",
                                          run->last.message);
     sl_error_path(err, run->last.path);
+    if (run->last.hint[0] != '\0') {
+        sl_error_hint(err, "%s", run->last.hint);
+    }
     return returned;
 }
 
