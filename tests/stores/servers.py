@@ -313,6 +313,35 @@ class Dynalite(Server):
         return {"AWS_ENDPOINT_URL_DYNAMODB": self.url}
 
 
+class VersitygwDynamo(Versitygw):
+    """S3 whose commits go by DynamoDB."""
+
+    table = "silt-test"
+
+    def __init__(self):
+        super().__init__()
+        self.dynamo = Dynalite()
+
+    def start(self):
+        self.dynamo.start()
+        try:
+            return super().start()
+        except BaseException:
+            self.dynamo.stop()
+            raise
+
+    def stop(self):
+        super().stop()
+        self.dynamo.stop()
+
+    @property
+    def options(self):
+        return {
+            **super().options, "aws_s3_locking_provider": "dynamodb", "delta_dynamo_table_name": self.table,
+            "aws_endpoint_url_dynamodb": self.dynamo.url,
+        }
+
+
 # ---- the others ----
 
 

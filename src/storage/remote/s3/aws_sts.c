@@ -76,17 +76,6 @@ static silt_status put_form(struct sl_buf *form, const struct sl_aws_role *role,
     return sl_buf_status(form, err);
 }
 
-/* The host and path of a URL: "https://h:1/p" → "h:1", "/p". */
-static void split_url(const char *url, struct sl_str *host, struct sl_str *path)
-{
-    struct sl_str text = sl_str_from(url);
-    const size_t scheme = sl_str_find(text, SL_STR("://"));
-    text = sl_str_sub(text, scheme == SIZE_MAX ? 0 : scheme + 3, text.len);
-    const size_t slash = sl_str_find(text, SL_STR("/"));
-    *host = sl_str_sub(text, 0, slash == SIZE_MAX ? text.len : slash);
-    *path = slash == SIZE_MAX ? SL_STR("/") : sl_str_sub(text, slash, text.len);
-}
-
 struct signing {
     struct sl_http_header headers[5];
     size_t n;
@@ -112,7 +101,7 @@ static silt_status sign(const struct sl_remote_context *context, const struct sl
                                     .n_headers = signing->n,
                                     .payload_hash = signing->hash,
                                     .date = signing->date};
-    split_url(request->url, &text.host, &text.path);
+    sl_sigv4_split(request->url, &text.host, &text.path);
     SL_TRY(sl_sigv4_sign(context->env, &key, &text, &signing->authorization, err));
     signing->headers[signing->n++] = (struct sl_http_header){"Authorization", sl_buf_cstr(&signing->authorization)};
     return SILT_OK;

@@ -245,14 +245,19 @@ static bool is_refused(const struct sl_exchange *exchange)
 
 static const struct sl_exchange_class ask_class = {.prepare = prepare, .judge = judge, .refused = is_refused};
 
+void sl_s3_arm(struct sl_s3_store *store, struct sl_s3_ask *ask, struct sl_exchange *exchange)
+{
+    ask->store = store;
+    sl_buf_init(&ask->url, store->env);
+    sl_buf_init(&ask->authorization, store->env);
+    *exchange = (struct sl_exchange){.class = &ask_class, .user = ask};
+}
+
 silt_status sl_s3_run(struct sl_s3_store *store, const silt_call *call, struct sl_s3_ask *asks,
                       struct sl_exchange *exchanges, size_t n, silt_error *err)
 {
     for (size_t i = 0; i < n; i++) {
-        asks[i].store = store;
-        sl_buf_init(&asks[i].url, store->env);
-        sl_buf_init(&asks[i].authorization, store->env);
-        exchanges[i] = (struct sl_exchange){.class = &ask_class, .user = &asks[i]};
+        sl_s3_arm(store, &asks[i], &exchanges[i]);
     }
     return sl_exchange_run(store->context->http, store->env, NULL, call, exchanges, n, NULL, NULL, err);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "storage/remote/s3/dynamo.h"
 #include "storage/remote/s3/aws_profile.h"
 #include "storage/remote/s3/s3_int.h"
 
@@ -320,14 +321,7 @@ static silt_status set_condition(const struct setup *setup, silt_error *err)
 {
     struct sl_s3_bucket *bucket = setup->bucket;
     const char *value = get(setup, SL_OPTION_S3_CONDITIONAL_PUT);
-    const char *locking = get(setup, SL_OPTION_S3_LOCKING);
     const struct sl_str text = sl_str_from(value);
-    if (locking != NULL && locking[0] != '\0' && !sl_str_eq_nocase(sl_str_from(locking), SL_STR("none"))) {
-        const silt_status status = sl_option_unusable(SL_OPTION_S3_LOCKING, locking, "none", err);
-        sl_error_hint(err, "writers that lock in DynamoDB and silt, which commits by conditional creates, do not see "
-                           "each other");
-        return status;
-    }
     bucket->condition = bucket->aws ? SL_S3_CONDITION_TRUST : SL_S3_CONDITION_PROVE;
     if (value == NULL || value[0] == '\0' || sl_str_eq_nocase(text, SL_STR("etag"))) {
         return SILT_OK;
@@ -343,6 +337,27 @@ static silt_status set_condition(const struct setup *setup, silt_error *err)
     return sl_option_unusable(SL_OPTION_S3_CONDITIONAL_PUT, value, "etag, trust or disabled", err);
 }
 
+/* After all else is known. With DynamoDB, conditions only guard what is sure anyway: they need no proof. */
+static silt_status set_owner(const struct setup *setup, silt_error *err)
+{
+    struct sl_s3_bucket *bucket = setup->bucket;
+    SL_TRY(get_bool(setup, SL_OPTION_DYNAMO_PAST, &bucket->dynamo_is_past, err));
+    SL_TRY(sl_dynamo_configure(setup->store, bucket, &bucket->dynamo, err));
+    bucket->condition = bucket->dynamo != NULL ? SL_S3_CONDITION_TRUST : bucket->condition;
+    return SILT_OK;
+}
+
+static silt_status set_credentials(const struct setup *setup, silt_error *err)
+{
+    struct sl_s3_bucket *bucket = setup->bucket;
+    if (bucket->anonymous) {
+        return SILT_OK;
+    }
+    bucket->chain = (struct sl_aws_chain){.context = setup->store->context, .bucket = bucket->name};
+    const struct sl_credential_source source = {.ctx = &bucket->chain, .fetch = sl_aws_credentials_fetch};
+    return sl_credential_cache_new(setup->store->env, &source, &bucket->credentials, err);
+}
+
 silt_status sl_s3_bucket_configure(struct sl_s3_store *store, struct sl_s3_bucket *bucket, silt_error *err)
 {
     const struct setup setup = {store, bucket, store->context->options};
@@ -351,10 +366,11 @@ silt_status sl_s3_bucket_configure(struct sl_s3_store *store, struct sl_s3_bucke
     SL_TRY(set_region(&setup, err));
     SL_TRY(set_encryption(&setup, err));
     SL_TRY(set_condition(&setup, err));
-    if (bucket->anonymous) {
-        return SILT_OK;
+    SL_TRY(set_credentials(&setup, err));
+    const silt_status status = set_owner(&setup, err);
+    if (status != SILT_OK) {
+        sl_credential_cache_free(bucket->credentials);
+        bucket->credentials = NULL;
     }
-    bucket->chain = (struct sl_aws_chain){.context = store->context, .bucket = bucket->name};
-    const struct sl_credential_source source = {.ctx = &bucket->chain, .fetch = sl_aws_credentials_fetch};
-    return sl_credential_cache_new(store->env, &source, &bucket->credentials, err);
+    return status;
 }

@@ -7,6 +7,7 @@
  *   s3_parse     answers in XML (pure)
  *   s3_read, s3_list, s3_put, s3_adopt, s3_tree, s3_probe    the slots
  *   s3_examine   the way to a bucket, step by step
+ *   s3_log       slots again: what is in a table's log may go by DynamoDB (dynamo.h), or others may do so
  *
  * A bucket's settings are made when it is first used and live as long as the store. Of them only the region and the proof change, each under the
  * store's lock.
@@ -34,6 +35,8 @@
 #define SL_S3_MAX_KEY 1024 /* bytes, by the service's rule */
 #define SL_S3_MAX_EXTRA 6  /* headers that a slot adds to a request */
 #define SL_S3_PROBE_NAME ".silt-probe-"
+#define SL_S3_LOG_FOLDER "_delta_log"
+#define SL_S3_TEMP_FOLDER ".tmp" /* in it: temporary files of those who commit by DynamoDB */
 #define SL_S3_PART_SIZE ((size_t)8 * 1024 * 1024)
 
 enum sl_s3_condition {
@@ -41,6 +44,8 @@ enum sl_s3_condition {
     SL_S3_CONDITION_TRUST = 1, /* the server is known for them, or was proven, or the user says so */
     SL_S3_CONDITION_REFUSE = 2 /* the user says that the server has none */
 };
+
+struct sl_dynamo;
 
 struct sl_s3_bucket {
     struct sl_s3_bucket *next;
@@ -61,9 +66,21 @@ struct sl_s3_bucket {
     struct sl_http_header creating[4];
     struct sl_http_header content[3];
     size_t n_every, n_creating, n_content;
+    /* How versions are owned. */
+    const struct sl_dynamo *dynamo; /* NULL: by conditional creates */
+    bool dynamo_is_past;            /* the user says that nobody commits by DynamoDB any more */
     /* Under the store's lock: */
     const char *region; /* NULL: not known yet; the text lives in the store's arena */
     enum sl_s3_condition condition;
+};
+
+/* A table's log that was used. Never removed, so the pointer may be kept. */
+struct sl_s3_log {
+    struct sl_s3_log *next;
+    struct sl_s3_bucket *bucket;
+    struct sl_str key; /* of the folder, without a slash behind: "t/_delta_log" */
+    /* Under the store's lock: nothing speaks against commits, as far as that is looked at once a session. */
+    bool checked;
 };
 
 struct sl_s3_store {
@@ -73,6 +90,7 @@ struct sl_s3_store {
     pthread_mutex_t probe_lock; /* held while a bucket is proven: one proof at a time */
     struct sl_arena arena;      /* under lock; texts of buckets */
     struct sl_s3_bucket *buckets;
+    struct sl_s3_log *logs; /* under lock */
 };
 
 /* A place: "s3://bucket/key". The key is as it is, not encoded; empty for the bucket itself. */
@@ -121,6 +139,8 @@ struct sl_s3_ask {
     struct sl_aws_error said;          /* by the last answer, if it was an error */
 };
 
+/* Makes both ready to be run, with others of any kind or by the functions below, which do it themselves. */
+void sl_s3_arm(struct sl_s3_store *store, struct sl_s3_ask *ask, struct sl_exchange *exchange);
 /* Fills exchanges[i] for asks[i] and runs them all; each is to be released, also after a failure. */
 silt_status sl_s3_run(struct sl_s3_store *store, const silt_call *call, struct sl_s3_ask *asks,
                       struct sl_exchange *exchanges, size_t n, silt_error *err);
@@ -152,6 +172,7 @@ struct sl_s3_page {
     struct sl_arena *arena;
     struct sl_vec objects; /* of struct sl_s3_object */
     size_t n_prefixes;     /* of folders that were told */
+    bool has_temp;         /* one of them is SL_S3_TEMP_FOLDER */
     bool truncated;
     struct sl_str token; /* of the next page; absent if there is none */
 };
@@ -167,6 +188,13 @@ silt_status sl_s3_parse_deleted(struct sl_arena *arena, struct sl_str body, stru
 
 /* ---- s3_list ---- */
 
+/* What the listing of a log tells of its folder of temporary files. */
+enum sl_s3_temp {
+    SL_S3_TEMP_UNKNOWN, /* it began behind it */
+    SL_S3_TEMP_NONE,
+    SL_S3_TEMP_THERE
+};
+
 struct sl_s3_listing {
     struct sl_s3_bucket *bucket;
     struct sl_str prefix;      /* of all keys; ends in '/' but for the whole bucket */
@@ -174,6 +202,7 @@ struct sl_s3_listing {
     bool recursive;
     uint32_t max_keys; /* of a page; 0: the server's choice */
     bool *any;         /* set when there was something, be it a folder */
+    bool *has_temp;    /* set when there was a folder of that name; NULL: not wanted */
 };
 
 /* Every object in ascending order, until on_object returns false. */
@@ -187,8 +216,10 @@ void sl_s3_put_before(struct sl_buf *out, struct sl_str first);
 
 silt_status sl_s3_read_many(void *impl, const silt_call *call, silt_read_request *requests, size_t n,
                             void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err);
+/* temp: NULL, or of a log's folder. Where nothing is wanted before version 0, the listing begins at the folder's beginning to learn it. */
 silt_status sl_s3_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
-                       bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err);
+                       enum sl_s3_temp *temp, bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx,
+                       silt_error *err);
 silt_status sl_s3_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                                 silt_put_outcome *outcome, silt_error *err);
 silt_status sl_s3_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
@@ -198,6 +229,20 @@ silt_status sl_s3_stat(void *impl, const silt_call *call, const char *path, int6
 silt_status sl_s3_remove(void *impl, const silt_call *call, const char *path, silt_error *err);
 silt_status sl_s3_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err);
 silt_status sl_s3_remove_tree(void *impl, const silt_call *call, const char *dir, silt_error *err);
+
+/* ---- s3_log ---- */
+
+silt_status sl_s3_log_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
+                           bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err);
+silt_status sl_s3_log_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
+                                    size_t data_len, silt_put_outcome *outcome, silt_error *err);
+silt_status sl_s3_log_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err);
+silt_status sl_s3_log_remove_tree(void *impl, const silt_call *call, const char *dir, silt_error *err);
+
+/* The version of a commit's file, -1 for any other name. Pure. */
+int64_t sl_s3_commit_version(struct sl_str name);
+bool sl_s3_log_is_checked(struct sl_s3_store *store, const struct sl_s3_log *log);
+void sl_s3_log_set_checked(struct sl_s3_store *store, struct sl_s3_log *log);
 
 /* ---- s3_probe ---- */
 

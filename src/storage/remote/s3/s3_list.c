@@ -121,6 +121,9 @@ static silt_status read_page(struct pages *pages, silt_error *err)
     if (status == SILT_OK && page.objects.len + page.n_prefixes > 0) {
         *pages->listing->any = true;
     }
+    if (status == SILT_OK && page.has_temp && pages->listing->has_temp != NULL) {
+        *pages->listing->has_temp = true;
+    }
     if (status == SILT_OK) {
         status = tell_page(pages, &page, err);
     }
@@ -155,18 +158,24 @@ silt_status sl_s3_list_objects(struct sl_s3_store *store, const silt_call *call,
 struct entries {
     size_t prefix_len;
     struct sl_str first; /* name wanted */
+    bool hides_temp;     /* files of commits by DynamoDB, which are the store's own */
     bool (*on_entry)(void *ctx, const silt_file_entry *entry);
     void *ctx;
 };
 
 /* Marks of folders, whose names end in '/', and the store's own files are not told. */
-static bool is_hidden(struct sl_str name)
+static bool is_hidden(struct sl_str name, bool hides_temp)
 {
     size_t begin = name.len;
     while (begin > 0 && name.ptr[begin - 1] != '/') {
         begin--;
     }
     const struct sl_str base = sl_str_sub(name, begin, name.len);
+    const struct sl_str folder = sl_str_sub(name, 0, begin);
+    if (hides_temp && (sl_str_eq(folder, SL_STR(SL_S3_TEMP_FOLDER "/")) ||
+                       sl_str_ends_with(folder, SL_STR(SL_S3_LOG_FOLDER "/" SL_S3_TEMP_FOLDER "/")))) {
+        return true;
+    }
     return base.len == 0 || sl_str_starts_with(base, SL_STR(SL_S3_PROBE_NAME));
 }
 
@@ -174,7 +183,7 @@ static bool tell_entry(void *ctx, const struct sl_s3_object *object)
 {
     const struct entries *entries = ctx;
     const struct sl_str name = sl_str_sub(object->key, entries->prefix_len, object->key.len);
-    if (is_hidden(name) || sl_str_compare(name, entries->first) < 0) {
+    if (is_hidden(name, entries->hides_temp) || sl_str_compare(name, entries->first) < 0) {
         return true;
     }
     const silt_file_entry entry = {
@@ -189,8 +198,15 @@ static bool tell_nothing(void *ctx, const struct sl_s3_object *object)
     return false;
 }
 
+/* Does a listing from there miss nothing of a log but what is no commit? Then it may as well begin at the folder's beginning. */
+static bool is_version_zero(struct sl_str first)
+{
+    return sl_str_eq(first, SL_STR("00000000000000000000"));
+}
+
 silt_status sl_s3_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
-                       bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err)
+                       enum sl_s3_temp *temp, bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx,
+                       silt_error *err)
 {
     struct sl_s3_store *store = impl;
     struct sl_s3_place place;
@@ -206,7 +222,9 @@ silt_status sl_s3_list(void *impl, const silt_call *call, const char *dir, const
     }
     const char *start_from = options != NULL ? options->start_from : NULL;
     const struct sl_str first = start_from != NULL ? sl_str_from(start_from) : SL_STR("");
-    if (first.len > 0) {
+    const bool whole = temp != NULL && (first.len == 0 || is_version_zero(first));
+    bool has_temp = false;
+    if (first.len > 0 && !whole) {
         sl_buf_put_str(&before, sl_buf_view(&prefix));
         sl_s3_put_before(&before, first);
     }
@@ -214,8 +232,9 @@ silt_status sl_s3_list(void *impl, const silt_call *call, const char *dir, const
                                     .prefix = sl_buf_view(&prefix),
                                     .start_after = sl_buf_view(&before),
                                     .recursive = options != NULL && options->recursive,
-                                    .any = &any};
-    struct entries entries = {prefix.len, first, on_entry, ctx};
+                                    .any = &any,
+                                    .has_temp = &has_temp};
+    struct entries entries = {prefix.len, first, place.bucket->dynamo != NULL, on_entry, ctx};
     silt_status status = sl_buf_status(&prefix, err);
     if (status == SILT_OK) {
         status = sl_buf_status(&before, err);
@@ -228,6 +247,9 @@ silt_status sl_s3_list(void *impl, const silt_call *call, const char *dir, const
         listing.max_keys = 1;
         listing.recursive = true;
         status = sl_s3_list_objects(store, call, &listing, tell_nothing, NULL, err);
+    }
+    if (temp != NULL && status == SILT_OK && (whole || !any)) {
+        *temp = has_temp ? SL_S3_TEMP_THERE : SL_S3_TEMP_NONE;
     }
     if (status == SILT_OK && !any) {
         status = sl_fail(err, SILT_ENOTFOUND, NULL, "there is no such folder in bucket %s", place.bucket->name);

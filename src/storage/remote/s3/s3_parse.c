@@ -63,6 +63,13 @@ static silt_status end_of_contents(struct page_reader *reader, struct sl_str nam
     return SILT_OK;
 }
 
+/* Encoded or not. */
+static bool is_temp_folder(struct sl_str prefix)
+{
+    return sl_str_ends_with(prefix, SL_STR("/" SL_S3_TEMP_FOLDER "/")) ||
+           sl_str_ends_with(prefix, SL_STR("%2F" SL_S3_TEMP_FOLDER "%2F"));
+}
+
 static silt_status on_page_end(void *ctx, struct sl_str path, struct sl_str text, silt_error *err)
 {
     static const char root[] = "ListBucketResult";
@@ -79,6 +86,8 @@ static silt_status on_page_end(void *ctx, struct sl_str path, struct sl_str text
         return end_of_contents(reader, sl_str_sub(rest, sizeof("/Contents") - 1, rest.len), text, err);
     } else if (sl_str_eq(rest, SL_STR("/CommonPrefixes"))) {
         reader->page->n_prefixes++;
+    } else if (sl_str_eq(rest, SL_STR("/CommonPrefixes/Prefix"))) {
+        reader->page->has_temp = reader->page->has_temp || is_temp_folder(text);
     } else if (sl_str_eq(rest, SL_STR("/IsTruncated"))) {
         reader->page->truncated = sl_str_eq_nocase(sl_str_trim(text), SL_STR("true"));
     } else if (sl_str_eq(rest, SL_STR("/NextContinuationToken"))) {

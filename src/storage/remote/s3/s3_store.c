@@ -105,13 +105,13 @@ static const silt_storage_vtable slots = {
     .name = "s3",
     .close = close_store,
     .read_many = sl_s3_read_many,
-    .list = sl_s3_list,
-    .put_if_absent = sl_s3_put_if_absent,
+    .list = sl_s3_log_list,
+    .put_if_absent = sl_s3_log_put_if_absent,
     .put = sl_s3_put,
     .stat = sl_s3_stat,
     .remove = sl_s3_remove,
-    .adopt = sl_s3_adopt,
-    .remove_tree = sl_s3_remove_tree,
+    .adopt = sl_s3_log_adopt,
+    .remove_tree = sl_s3_log_remove_tree,
 };
 
 silt_status sl_s3_open(const struct sl_remote_context *context, const silt_storage_vtable **vtable, void **impl,

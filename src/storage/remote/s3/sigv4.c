@@ -38,6 +38,16 @@ silt_status sl_sigv4_date(int64_t wall_us, char out[SL_SIGV4_DATE_SIZE], silt_er
     return SILT_OK;
 }
 
+void sl_sigv4_split(const char *url, struct sl_str *host, struct sl_str *path)
+{
+    struct sl_str text = sl_str_from(url);
+    const size_t scheme = sl_str_find(text, SL_STR("://"));
+    text = sl_str_sub(text, scheme == SIZE_MAX ? 0 : scheme + 3, text.len);
+    const size_t slash = sl_str_find(text, SL_STR("/"));
+    *host = sl_str_sub(text, 0, slash == SIZE_MAX ? text.len : slash);
+    *path = slash == SIZE_MAX ? SL_STR("/") : sl_str_sub(text, slash, text.len);
+}
+
 static void encode(struct sl_buf *out, struct sl_str text, bool keep_slash)
 {
     static const char digits[] = "0123456789ABCDEF";

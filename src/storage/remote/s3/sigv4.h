@@ -42,6 +42,9 @@ struct sl_sigv4_request {
 /* A time in the form of x-amz-date. SILT_EINVALID beyond the years 0 to 9999. */
 silt_status sl_sigv4_date(int64_t wall_us, char out[SL_SIGV4_DATE_SIZE], silt_error *err);
 
+/* The host and path of a URL without a query, for a request: "https://h:1/p" → "h:1", "/p". Borrowed. */
+void sl_sigv4_split(const char *url, struct sl_str *host, struct sl_str *path);
+
 /* Appends the value of the Authorization header. */
 silt_status sl_sigv4_sign(const silt_env *env, const struct sl_sigv4_key *key, const struct sl_sigv4_request *request,
                           struct sl_buf *out, silt_error *err);

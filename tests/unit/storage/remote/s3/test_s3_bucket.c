@@ -150,7 +150,7 @@ static void unusable_values_are_refused(void **state)
                                                 {"aws_sse_customer_key_base64", "S3cret"},
                                                 {"aws_sse_customer_key_base64", "S3cret=="},
                                                 {"aws_conditional_put", "maybe"},
-                                                {"aws_s3_locking_provider", "dynamodb"},
+                                                {"aws_s3_locking_provider", "redis"},
                                                 {"aws_skip_signature", "x"},
                                                 {"aws_request_payer", "somebody"},
                                                 {"fs.s3a.aws.credentials.provider", "org.example.Mine"}};
