@@ -76,6 +76,12 @@ bool sl_azure_code_in(struct sl_str code, const char *words)
 static silt_status fail_missing(struct sl_azure_request *request, struct sl_str code, silt_error *err)
 {
     const struct sl_azure_access *access = request->access;
+    /* Of a listing, whose folder is no part of what is asked for. */
+    if (request->path.len == 0 && sl_azure_code_in(code, "PathNotFound")) {
+        return sl_fail(err, SILT_ENOTFOUND, NULL,
+                       "there is no such folder in container %s of account %s (HTTP 404 %.*s)", access->container,
+                       access->account, SL_FMT(code));
+    }
     if (sl_azure_code_in(code, "ContainerNotFound FilesystemNotFound ContainerBeingDeleted FilesystemBeingDeleted") ||
         request->path.len == 0) {
         return sl_fail(err, SILT_ENOTFOUND, SL_BUCKET_NOT_FOUND,

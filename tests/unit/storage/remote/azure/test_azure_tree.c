@@ -140,6 +140,26 @@ static void listings_are_in_byte_order_and_have_no_folders(void **state)
     rig_close(&rig);
 }
 
+static bool take_none(void *ctx, const silt_file_entry *entry)
+{
+    (void)ctx;
+    (void)entry;
+    return false;
+}
+
+/* A table is made where there is no folder yet, but not where there is no container. */
+static void a_folder_that_is_missing_is_no_missing_container(void **state)
+{
+    struct azure_rig rig;
+    silt_error err = SILT_ERROR_INIT;
+    const silt_list_options all = {.size = sizeof(all), .recursive = true};
+    rig_open_with_key(&rig, *state);
+    fill(&rig);
+    assert_int_equal(silt_storage_list(rig.store, NULL, "az://tree/none", &all, take_none, NULL, &err), SILT_ENOTFOUND);
+    assert_string_not_equal(err.code_name, "SILT_BUCKET_NOT_FOUND");
+    rig_close(&rig);
+}
+
 /* Nobody knows yet which kind it is: a listing of one folder does not need to. */
 static void a_listing_by_the_blob_service_has_no_folders_either(void **state)
 {
@@ -198,6 +218,7 @@ int main(void)
         cmocka_unit_test_setup(a_step_that_is_refused_is_a_failure, azure_set_up),
         cmocka_unit_test_setup(a_hint_is_one_request, azure_set_up),
         cmocka_unit_test_setup(listings_are_in_byte_order_and_have_no_folders, azure_set_up),
+        cmocka_unit_test_setup(a_folder_that_is_missing_is_no_missing_container, azure_set_up),
         cmocka_unit_test_setup(a_listing_by_the_blob_service_has_no_folders_either, azure_set_up),
         cmocka_unit_test_setup(a_folder_is_no_file, azure_set_up),
         cmocka_unit_test_setup(a_folder_goes_as_a_whole, azure_set_up),
