@@ -27,7 +27,7 @@ endef
 # what is installed; the tests take longer to build than all of it
 product: deps
 	@cmake --preset release >/dev/null
-	@cmake --build --preset release --parallel $(JOBS) --target silt_program silt_duckdb
+	@cmake --build --preset release --parallel $(JOBS) --target silt_program silt_duckdb silt_remote
 
 release: deps
 	$(call build-preset,release)
