@@ -248,7 +248,8 @@ typedef struct silt_commit_result {
     uint32_t rebased;               /* of enum silt_rebase */
     int64_t in_commit_timestamp_ms; /* of what was committed; -1 without */
     const char *conflict_operation; /* the winner's, as its commitInfo says */
-    const char *conflict_file;      /* as in the log; for DELTA_CONCURRENT_TRANSACTION a metadata domain */
+    const char
+        *conflict_file; /* as in the log; for DELTA_CONCURRENT_TRANSACTION a metadata domain or an application id */
     const char *conflict_partition; /* of the file: "[p=x, q=null]" */
 } silt_commit_result;
 

@@ -122,10 +122,12 @@ enum app_answer {
     APP_RECORDED
 };
 
-/* Did the winner record one of our application ids, and up to our version? */
-static enum app_answer check_app_ids(const struct sl_txn_facts *txn, const struct sl_commit *winner)
+/* Did the winner record one of our application ids, and up to our version? app_id is for APP_LOWER. */
+static enum app_answer check_app_ids(const struct sl_txn_facts *txn, const struct sl_commit *winner,
+                                     struct sl_str *app_id)
 {
     enum app_answer answer = APP_FREE;
+    *app_id = no_path;
     for (size_t i = 0; i < txn->n_actions; i++) {
         const struct sl_app_txn *ours = &txn->actions[i].u.app_txn;
         for (size_t j = 0; txn->actions[i].kind == SL_ACTION_APP_TXN && j < winner->n_actions; j++) {
@@ -137,6 +139,7 @@ static enum app_answer check_app_ids(const struct sl_txn_facts *txn, const struc
                 return APP_RECORDED;
             }
             answer = APP_LOWER;
+            *app_id = ours->app_id;
         }
     }
     return answer;
@@ -224,7 +227,8 @@ void sl_conflict_check(const struct sl_txn_facts *txn, const struct sl_commit *w
     if (winner->commit_info != NULL) {
         out->winner_operation = winner->commit_info->operation;
     }
-    const enum app_answer app = check_app_ids(txn, winner);
+    struct sl_str app_id;
+    const enum app_answer app = check_app_ids(txn, winner, &app_id);
     if (app == APP_RECORDED) {
         out->skip = true; /* our rows are in the table already: nothing else matters */
         return;
@@ -243,7 +247,7 @@ void sl_conflict_check(const struct sl_txn_facts *txn, const struct sl_commit *w
     }
     const struct sl_str domain = same_domain(txn, winner);
     if (domain.ptr != NULL || app == APP_LOWER) {
-        conflict(out, SILT_CONFLICT_CONCURRENT_TRANSACTION, domain);
+        conflict(out, SILT_CONFLICT_CONCURRENT_TRANSACTION, domain.ptr != NULL ? domain : app_id);
         return;
     }
     if (check_added(txn, winner, scratch, out) ||

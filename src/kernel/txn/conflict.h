@@ -50,7 +50,7 @@ struct sl_conflict_verdict {
     silt_conflict_kind kind; /* SILT_CONFLICT_NONE: compatible */
     int64_t winner_version;
     struct sl_str winner_operation;     /* borrowed from the winner */
-    struct sl_str path;                 /* the file concerned, or the domain; absent if none */
+    struct sl_str path;                 /* the file concerned, the domain or the application id; absent if none */
     const struct sl_kv_list *partition; /* of the file; NULL: not known, or the table is not partitioned */
     bool skip;                          /* our application id and version are already recorded by the winner */
     bool skipped_append; /* a blind append whose rows could have been read was let pass: the caller keeps the

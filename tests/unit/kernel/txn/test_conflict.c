@@ -386,6 +386,43 @@ static void hint_names_the_partition_where_there_is_one(void **state)
     assert_non_null(strstr(err.hint, "DELTA_CONCURRENT_DELETE_READ.WITHOUT_HINT"));
 }
 
+static void expect_refusal(const char *lines, const char *code, const char *message)
+{
+    silt_error err = SILT_ERROR_INIT;
+    assert_int_not_equal(against(lines), SILT_CONFLICT_NONE);
+    assert_int_equal(sl_conflict_fail(&f.verdict, &f.arena, &err), SILT_ECONFLICT);
+    assert_string_equal(err.code_name, code);
+    assert_string_equal(err.message, message);
+    assert_int_equal(err.version, 4);
+    assert_true(strncmp(err.hint, "run the operation again", 23) == 0 || strncmp(err.hint, "make sure that", 14) == 0);
+}
+
+/* The eighth, of retries that are used up, is the commit loop's. */
+static void each_of_the_seven_says_who_won_with_what_and_where(void **state)
+{
+    (void)state;
+    f.facts.read_whole_table = true;
+    expect_refusal(NOT_BLIND ADD("a", "x", "1", "2", "true"), "DELTA_CONCURRENT_APPEND",
+                   "version 4 (DELETE) added rows that this transaction should have read: a");
+    expect_refusal(NOT_BLIND REMOVE("b", "x", "true"), "DELTA_CONCURRENT_DELETE_READ",
+                   "version 4 (DELETE) removed a file that this transaction read: b");
+    f.facts.read_whole_table = false;
+    we_remove("c");
+    expect_refusal(NOT_BLIND REMOVE("c", "x", "true"), "DELTA_CONCURRENT_DELETE_DELETE",
+                   "version 4 (DELETE) removed a file that this transaction removes too: c");
+    expect_refusal(BLIND METADATA, "DELTA_METADATA_CHANGED", "version 4 (WRITE) changed the table's metadata");
+    expect_refusal(BLIND UPGRADE("4"), "DELTA_PROTOCOL_CHANGED", "version 4 (WRITE) changed the table's protocol");
+    act(SL_ACTION_APP_TXN)->u.app_txn = (struct sl_app_txn){.app_id = SL_STR("job"), .version = 5};
+    act(SL_ACTION_DOMAIN_METADATA)->u.domain.domain = SL_STR("mine");
+    expect_refusal(BLIND TXN("job", "4"), "DELTA_CONCURRENT_TRANSACTION",
+                   "version 4 (WRITE) wrote the same application id or metadata domain: job");
+    expect_refusal(BLIND DOMAIN("mine"), "DELTA_CONCURRENT_TRANSACTION",
+                   "version 4 (WRITE) wrote the same application id or metadata domain: mine");
+    f.facts.exclusive = true;
+    expect_refusal(BLIND, "DELTA_CONCURRENT_WRITE",
+                   "version 4 (WRITE) came in between, and this operation admits no other commit");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -415,6 +452,7 @@ int main(void)
         TEST(scan_that_lists_its_files_does_not_mind_others_going),
         TEST(backfill_leaves_removed_files_to_the_rebase),
         TEST(hint_names_the_partition_where_there_is_one),
+        TEST(each_of_the_seven_says_who_won_with_what_and_where),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
