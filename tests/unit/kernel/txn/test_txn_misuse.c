@@ -195,6 +195,69 @@ static void columns_get_no_other_names_once_files_were_added(void **state)
     assert_null(strstr(txn_log(f, 0), "columnMapping"));
 }
 
+static silt_status remove_what_is_not_there(struct txn_fixture *f, silt_txn *txn)
+{
+    return silt_txn_remove_file(txn, NULL, TXN_ROOT "/nothing", true, &f->err);
+}
+
+static silt_status add_twice(struct txn_fixture *f, silt_txn *txn)
+{
+    assert_int_equal(txn_add(f, txn, "new", NULL), SILT_OK);
+    return txn_add(f, txn, "new", NULL);
+}
+
+static silt_status add_what_is_live(struct txn_fixture *f, silt_txn *txn)
+{
+    assert_int_equal(txn_add(f, txn, "a", NULL), SILT_OK);
+    return silt_txn_commit(txn, NULL, &f->result, &f->err);
+}
+
+static silt_status remove_from_an_append_only_table(struct txn_fixture *f, silt_txn *txn)
+{
+    assert_int_equal(silt_txn_set_property(txn, "delta.appendOnly", "true", &f->err), SILT_OK);
+    return silt_txn_remove_file(txn, NULL, TXN_ROOT "/a", true, &f->err);
+}
+
+static silt_status use_a_feature_that_is_not_there(struct txn_fixture *f, silt_txn *txn)
+{
+    return silt_txn_set_domain(txn, "mine", "1", &f->err);
+}
+
+static silt_status reach_outside(struct txn_fixture *f, silt_txn *txn)
+{
+    const silt_add_file file = file_of("memory://store/other/b");
+    return silt_txn_add_file(txn, &file, &f->err);
+}
+
+/* The version of the columns that do not fit is in test_write_rows.c. */
+static void a_bad_transaction_is_refused_by_its_class_and_leaves_the_table(void **state)
+{
+    static const struct {
+        silt_status (*act)(struct txn_fixture *f, silt_txn *txn);
+        const char *code;
+    } cases[] = {{remove_what_is_not_there, "DELTA_FILE_NOT_FOUND"},
+                 {add_twice, "DELTA_DUPLICATE_ACTIONS_FOUND"},
+                 {add_what_is_live, "DELTA_DUPLICATE_ACTIONS_FOUND"},
+                 {remove_from_an_append_only_table, "DELTA_CANNOT_MODIFY_APPEND_ONLY"},
+                 {use_a_feature_that_is_not_there, "DELTA_DOMAIN_METADATA_NOT_SUPPORTED"},
+                 {reach_outside, "SILT_INVALID_ARGUMENT"}};
+    struct txn_fixture *f = *state;
+    txn_create(f, TXN_SCHEMA, NULL, NULL);
+    txn_append(f, "a", NULL);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        silt_snapshot *after = NULL;
+        silt_txn *txn = txn_begin(f);
+        assert_int_not_equal(cases[i].act(f, txn), SILT_OK);
+        assert_string_equal(f->err.code_name, cases[i].code);
+        assert_true(f->err.message[0] != '\0');
+        silt_txn_free(txn);
+        assert_int_equal(silt_table_latest_snapshot(f->table, NULL, &after, &f->err), SILT_OK);
+        assert_int_equal(silt_snapshot_version(after), 1);
+        silt_snapshot_unref(after);
+        assert_int_equal(txn_count_files(f), 1);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, txn_setup, txn_teardown)
 
 int main(void)
@@ -207,6 +270,7 @@ int main(void)
         TEST(paths_that_lead_elsewhere_are_refused),
         TEST(numbers_of_files_do_not_run_over),
         TEST(columns_get_no_other_names_once_files_were_added),
+        TEST(a_bad_transaction_is_refused_by_its_class_and_leaves_the_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
