@@ -264,7 +264,7 @@ static void sweep_kind(enum sweep_kind kind, unsigned wanted)
     assert_true(sweep != MAP_FAILED);
     for (size_t i = 0; i < sweep_n_jobs; i++) {
         const bool refused = sweep_jobs[i].rows != NULL || (sweep_jobs[i].not_tracked && kind == SWEEP_TRACKED);
-        const bool its_turn = !refused && (wanted > 1 || i % 4 == (unsigned)kind);
+        const bool its_turn = !refused && sweep_wants(&sweep_jobs[i]) && (wanted > 1 || i % 4 == (unsigned)kind);
         n += its_turn ? sweep_job(sweep, &sweep_jobs[i], kind, wanted) : 0;
     }
     print_message("%u writers were killed\n", n);

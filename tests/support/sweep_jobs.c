@@ -229,6 +229,23 @@ void sweep_close(struct sweep_bench *bench)
     sql_close(&bench->sql);
 }
 
+bool sweep_wants(const struct sweep_job *job)
+{
+    const char *list = getenv("SILT_SWEEP_JOBS");
+    if (list == NULL || list[0] == '\0') {
+        return true;
+    }
+    const bool others = list[0] == '!';
+    const size_t len = strlen(job->name);
+    for (const char *at = list + others; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, job->name, len) == 0 && (at[len] == '\0' || at[len] == ',')) {
+            return !others;
+        }
+    }
+    return others;
+}
+
 /* The text with the table and the properties put in. */
 static bool fill_in(struct sweep_bench *bench, const struct sweep_job *job, enum sweep_kind kind, const char *text)
 {
@@ -311,6 +328,52 @@ bool sweep_copy(const struct sweep_bench *bench, silt_storage *store, const char
     return silt_storage_list(store, NULL, from, &options, copy_file, &copying, NULL) == SILT_OK && copying.good;
 }
 
+struct comparing {
+    silt_storage *store;
+    const char *one;
+    const char *other;
+    size_t n_files;
+    bool same;
+};
+
+static bool compare_file(void *ctx, const silt_file_entry *entry)
+{
+    struct comparing *comparing = ctx;
+    const char *const tables[2] = {comparing->one, comparing->other};
+    void *data[2] = {NULL, NULL};
+    size_t len[2] = {0, 0};
+    bool good = true;
+    for (size_t i = 0; i < 2; i++) {
+        char path[800];
+        (void)snprintf(path, sizeof(path), "%s/%.*s", tables[i], (int)entry->name_len, entry->name);
+        good = silt_storage_read(comparing->store, NULL, path, &data[i], &len[i], NULL) == SILT_OK && good;
+    }
+    comparing->same = good && len[0] == len[1] && (len[0] == 0 || memcmp(data[0], data[1], len[0]) == 0);
+    comparing->n_files++;
+    for (size_t i = 0; i < 2; i++) {
+        silt_storage_free(comparing->store, data[i], len[i]);
+    }
+    return comparing->same;
+}
+
+static bool count_file(void *ctx, const silt_file_entry *entry)
+{
+    (void)entry;
+    ++*(size_t *)ctx;
+    return true;
+}
+
+bool sweep_same(const struct sweep_bench *bench, silt_storage *store, const char *other)
+{
+    const silt_list_options options = {.size = sizeof(options), .recursive = true};
+    struct comparing comparing = {.store = store, .one = bench->table, .other = other, .same = true};
+    size_t n_files = 0;
+    const silt_status mine = silt_storage_list(store, NULL, bench->table, &options, compare_file, &comparing, NULL);
+    const silt_status others = silt_storage_list(store, NULL, other, &options, count_file, &n_files, NULL);
+    return (mine == SILT_OK || mine == SILT_ENOTFOUND) && (others == SILT_OK || others == SILT_ENOTFOUND) &&
+           comparing.same && comparing.n_files == n_files;
+}
+
 bool sweep_all(void)
 {
     const char *wish = getenv("SILT_SWEEP");
@@ -373,6 +436,20 @@ static silt_status describe(struct sweep_bench *bench, char *out, size_t *used)
     silt_snapshot_unref(snapshot);
     silt_table_unref(table);
     return status;
+}
+
+bool sweep_look_at_version(struct sweep_bench *bench, char out[SWEEP_TEXT])
+{
+    size_t used = 0;
+    bench->sql.err = (silt_error)SILT_ERROR_INIT;
+    const silt_status status = describe(bench, out, &used);
+    if (status == SILT_ENOTTABLE) {
+        (void)snprintf(out, SWEEP_TEXT, "none");
+    } else if (status != SILT_OK) {
+        (void)snprintf(out, SWEEP_TEXT, "%s [%s] %s", silt_status_name(status), bench->sql.err.code_name,
+                       bench->sql.err.message);
+    }
+    return status == SILT_OK || status == SILT_ENOTTABLE;
 }
 
 bool sweep_look(struct sweep_bench *bench, char out[SWEEP_TEXT])

@@ -62,10 +62,15 @@ void sweep_close(struct sweep_bench *bench);
 /* Whether every case is wanted, not a sample: SILT_SWEEP=all in the environment. */
 bool sweep_all(void);
 
+/* Whether the job is wanted: all are, unless SILT_SWEEP_JOBS names some, one after the other with commas, or with ! before them the others. */
+bool sweep_wants(const struct sweep_job *job);
+
 /* Makes bench->table, as it is before the job. */
 bool sweep_prepare(struct sweep_bench *bench, const struct sweep_job *job, enum sweep_kind kind);
 /* Makes bench->table a copy of another table of the same store. */
 bool sweep_copy(const struct sweep_bench *bench, silt_storage *store, const char *from);
+/* Whether it has the files of another table of the same store: the same names with the same bytes. */
+bool sweep_same(const struct sweep_bench *bench, silt_storage *store, const char *other);
 /* Runs the job; what went wrong is in bench->sql.err. */
 silt_status sweep_run(struct sweep_bench *bench, const struct sweep_job *job, enum sweep_kind kind);
 /*
@@ -73,6 +78,8 @@ silt_status sweep_run(struct sweep_bench *bench, const struct sweep_job *job, en
  * says why.
  */
 bool sweep_look(struct sweep_bench *bench, char out[SWEEP_TEXT]);
+/* The first line of that, or all if there is no table. */
+bool sweep_look_at_version(struct sweep_bench *bench, char out[SWEEP_TEXT]);
 /* The check of the table; faults that it finds go to stderr. What is odd but misleads nobody is let pass: files of no version. */
 bool sweep_check(struct sweep_bench *bench);
 
