@@ -364,6 +364,14 @@ static void a_write_that_is_recorded_is_skipped(void **state)
     session_expect_rows(s, "INSERT OVERWRITE t VALUES (2)", "0|0\n");
     session_expect_done(s, "TRUNCATE TABLE t");
     assert_true(s->skipped);
+    session_expect_rows(s, "INSERT INTO t REPLACE WHERE id > 0 VALUES (2)", "0|0\n");
+    assert_true(s->skipped);
+    session_expect_rows(s, "INSERT WITH SCHEMA EVOLUTION INTO t BY NAME SELECT 2 AS id, 3 AS more", "0|0\n");
+    assert_true(s->skipped);
+    session_expect_done(s, "SET silt.write.partitionOverwriteMode = dynamic");
+    session_expect_rows(s, "INSERT OVERWRITE t VALUES (2)", "0|0\n");
+    assert_true(s->skipped);
+    session_expect_done(s, "RESET silt.write.partitionOverwriteMode");
     session_expect_done(s, "SET silt.write.txnVersion = 4");
     session_expect_rows(s, "INSERT INTO t VALUES (1)", "0|0\n");
     assert_int_equal(count_files(s->dir), before);
