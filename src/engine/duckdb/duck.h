@@ -4,6 +4,7 @@
  *
  *   the library's face   duck_entry.c  the vtable that libsilt loads
  *   the instance         duck_open.c   options, the one database, connections; duck_instance.c: what its parts ask of it
+ *   functions            duck_bound.h  what those in a query are bound to
  *   statements           duck_run.c, duck_params.c, duck_watch.c (cancelling), duck_result.c (rows out), duck_error.c
  *   SQL's text           duck_sql.c    names, literals, types; duck_query.c: a user's text parsed, described, run
  *   scans                duck_scan.c   a plan as SQL, in steps (duck_scan.h): duck_group.c, duck_meta.c, duck_branch.c; duck_part.c:
@@ -51,9 +52,8 @@ struct sl_duck_setting {
     struct sl_str value;
 };
 
-struct sl_duck_live;
 struct sl_aside_type;
-struct sl_duck_aside;
+struct sl_duck_object;
 struct sl_duck_parts;
 struct sl_duck_pick;
 struct sl_duck_rows_source;
@@ -77,6 +77,12 @@ struct sl_duck_footers {
     size_t users;          /* checks under way */
 };
 
+/* What functions in queries are bound to, see duck_bound.h. */
+struct sl_duck_objects {
+    pthread_mutex_t lock;
+    struct sl_duck_object *first; /* guarded by lock */
+};
+
 struct sl_dataplane {
     const silt_env *env;
     const struct sl_dataplane_host *host;
@@ -88,20 +94,14 @@ struct sl_dataplane {
     pthread_mutex_t lock;
     struct sl_duck_db *db;                           /* guarded by lock; NULL when none is open */
     struct sl_vec settings;                          /* guarded by lock; struct sl_duck_setting, texts in arena */
-    struct sl_duck_parts *parts;                     /* guarded by lock */
-    struct sl_duck_live *live;                       /* guarded by lock */
-    struct sl_duck_pick *picks;                      /* guarded by lock */
     uint64_t decimals[SL_DECIMAL_MAX_PRECISION + 1]; /* guarded by lock; bit s of [p]: decimal(p,s) has its function */
-    struct sl_duck_aside *asides;                    /* guarded by lock */
     struct sl_aside_type *aside_types;               /* guarded by lock; in arena */
     struct sl_duck_rows_source *rows;                /* guarded by lock */
     struct sl_duck_texts *texts;                     /* guarded by lock */
     uint64_t next_id;                                /* guarded by lock */
     struct sl_duck_footers footers;                  /* guarded by lock */
     struct sl_duck_watcher watcher;
-    pthread_mutex_t
-        fetch_lock; /* taken with the watcher's held: nothing else is locked, and no DuckDB called, under it */
-    struct sl_duck_fetch *fetches; /* guarded by fetch_lock */
+    struct sl_duck_objects objects;
 };
 
 /* ---- duck_open.c: the instance, its database, connections ---- */
@@ -274,14 +274,12 @@ struct sl_duck_parts_input {
 };
 silt_status sl_duck_parts_new(struct sl_dataplane *dp, const struct sl_duck_parts_input *input,
                               struct sl_duck_parts **out, silt_error *err);
-void sl_duck_parts_drop(struct sl_dataplane *dp, struct sl_duck_parts *parts); /* NULL is legal */
+void sl_duck_parts_drop(struct sl_duck_parts *parts); /* NULL is legal */
 /* Appends the call of the function that gives column `column` of the parts, of this type. */
 silt_status sl_duck_parts_put(struct sl_duck_conn *conn, struct sl_buf *sql, const struct sl_duck_parts *parts,
                               size_t column, const struct silt_type *type, silt_error *err);
 /* Registers the functions in a database that was just opened. */
 bool sl_duck_parts_register(struct sl_dataplane *dp, duckdb_connection handle);
-/* While a function is bound: the text of an argument, "id:column". False if it is no constant of that form. */
-bool sl_duck_bind_handle(duckdb_bind_info info, size_t index, uint64_t *id, uint64_t *column);
 
 /* ---- duck_live*.c: rows that deletion vectors leave, as a filter of a scan ---- */
 
@@ -293,7 +291,7 @@ struct sl_duck_live;
  */
 silt_status sl_duck_live_new(struct sl_dataplane *dp, const silt_call *call, const silt_scan_plan *plan,
                              const struct sl_duck_files *files, struct sl_duck_live **out, silt_error *err);
-void sl_duck_live_drop(struct sl_dataplane *dp, struct sl_duck_live *live);
+void sl_duck_live_drop(struct sl_duck_live *live);
 /*
  * How many of the files [first, end) one SELECT is to read: all, or 1 where a file is better read alone, since whole row groups of it
  * are gone, or up to the next such file. The SELECTs are joined by UNION ALL.
@@ -370,7 +368,7 @@ silt_status sl_duck_put_sparse(struct sl_dataplane *dp, const silt_call *call, c
 /* What a condition for these rows, ascending and each once, refers to; n is not 0. *out is NULL when it needs nothing. */
 silt_status sl_duck_pick_new(struct sl_dataplane *dp, const int64_t *rows, size_t n, struct sl_duck_pick **out,
                              silt_error *err);
-void sl_duck_pick_drop(struct sl_dataplane *dp, struct sl_duck_pick *pick); /* NULL is legal */
+void sl_duck_pick_drop(struct sl_duck_pick *pick); /* NULL is legal */
 /* Appends a condition on file_row_number that holds for the rows that pick was made for, and for few others that lie between them. */
 void sl_duck_put_picked(struct sl_buf *sql, const int64_t *rows, size_t n, const struct sl_duck_pick *pick);
 /* Registers the function in a database that was just opened. */

@@ -1,5 +1,5 @@
 /*
- * What a scan reads aside (duck_aside.h): the registry by which SQL text names it, as with partition values (duck_part.c), and a
+ * What a scan reads aside (duck_aside.h): what SQL text names it by (duck_bound.h), and a
  * function for each type of such a column, which stays in DuckDB's catalog: there are few.
  */
 #include "duck_aside.h"
@@ -9,16 +9,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-void sl_aside_ref(struct sl_duck_aside *aside)
+static void free_aside(struct sl_duck_object *object)
 {
-    atomic_fetch_add(&aside->refs, 1);
-}
-
-void sl_aside_unref(struct sl_duck_aside *aside)
-{
-    if (atomic_fetch_sub(&aside->refs, 1) != 1) {
-        return;
-    }
+    struct sl_duck_aside *aside = (struct sl_duck_aside *)object;
     const silt_env *env = aside->dp->env;
     sl_aside_close_streams(aside);
     sl_duck_remove_dir(aside->dp, aside->dir);
@@ -28,19 +21,13 @@ void sl_aside_unref(struct sl_duck_aside *aside)
     sl_release(env, aside, sizeof(*aside));
 }
 
-struct sl_duck_aside *sl_aside_find(struct sl_dataplane *dp, uint64_t id)
+/* A place is a column. */
+static size_t places_of(const struct sl_duck_object *object)
 {
-    pthread_mutex_lock(&dp->lock);
-    struct sl_duck_aside *aside = dp->asides;
-    while (aside != NULL && aside->id != id) {
-        aside = aside->next;
-    }
-    if (aside != NULL) {
-        sl_aside_ref(aside);
-    }
-    pthread_mutex_unlock(&dp->lock);
-    return aside;
+    return ((const struct sl_duck_aside *)object)->columns.len;
 }
+
+const struct sl_duck_object_class sl_aside_class = {.free = free_aside, .places = places_of};
 
 static silt_status copy_files(struct sl_duck_aside *aside, const struct sl_duck_files *files, silt_error *err)
 {
@@ -71,39 +58,23 @@ silt_status sl_aside_new(struct sl_dataplane *dp, const struct sl_duck_files *fi
         sl_release(dp->env, aside, sizeof(*aside));
         return sl_fail(err, SILT_EIO, NULL, "a lock cannot be made");
     }
-    atomic_init(&aside->refs, 1);
+    sl_duck_object_init(&aside->object, dp, &sl_aside_class);
     aside->dp = dp;
     sl_arena_init(&aside->arena, dp->env);
     sl_vec_init(&aside->columns, dp->env, sizeof(struct sl_aside_column));
     const silt_status status = copy_files(aside, files, err);
     if (status != SILT_OK) {
-        sl_aside_unref(aside);
+        sl_aside_drop(aside);
         return status;
     }
-    aside->id = sl_duck_next_id(dp);
-    pthread_mutex_lock(&dp->lock);
-    aside->next = dp->asides;
-    dp->asides = aside;
-    pthread_mutex_unlock(&dp->lock);
+    sl_duck_object_list(&aside->object);
     *out = aside;
     return SILT_OK;
 }
 
-void sl_aside_drop(struct sl_dataplane *dp, struct sl_duck_aside *aside)
+void sl_aside_drop(struct sl_duck_aside *aside)
 {
-    if (aside == NULL) {
-        return;
-    }
-    pthread_mutex_lock(&dp->lock);
-    struct sl_duck_aside **link = &dp->asides;
-    while (*link != NULL && *link != aside) {
-        link = &(*link)->next;
-    }
-    if (*link == aside) {
-        *link = aside->next;
-    }
-    pthread_mutex_unlock(&dp->lock);
-    sl_aside_unref(aside);
+    sl_duck_object_drop(aside != NULL ? &aside->object : NULL);
 }
 
 /* ---- types ---- */
@@ -168,6 +139,6 @@ silt_status sl_aside_put(struct sl_duck_conn *conn, struct sl_buf *sql, struct s
         return sl_fail(err, SILT_EENGINE, NULL, "silt's functions cannot be registered with DuckDB");
     }
     sl_buf_printf(sql, "silt_aside_%u(file_index + %zu::UBIGINT, file_row_number, '%" PRIu64 ":%zu')", type->number,
-                  first, aside->id, place);
+                  first, aside->object.id, place);
     return SILT_OK;
 }

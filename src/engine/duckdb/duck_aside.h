@@ -12,7 +12,7 @@
 #ifndef SL_ENGINE_DUCKDB_DUCK_ASIDE_H
 #define SL_ENGINE_DUCKDB_DUCK_ASIDE_H
 
-#include "duck.h"
+#include "duck_bound.h"
 
 /* A column, of a group of files whose schema is the same. */
 struct sl_aside_column {
@@ -39,10 +39,8 @@ struct sl_aside_file {
 struct sl_aside_stream; /* see duck_aside_sql.c */
 
 struct sl_duck_aside {
-    atomic_uint refs;
+    struct sl_duck_object object;
     struct sl_dataplane *dp;
-    struct sl_duck_aside *next; /* guarded by dp->lock */
-    uint64_t id;
     pthread_mutex_t lock; /* guards what follows */
     struct sl_arena arena;
     struct sl_aside_file *files;
@@ -55,7 +53,7 @@ struct sl_duck_aside {
 /* For the files of a scan, whose paths are copied. */
 silt_status sl_aside_new(struct sl_dataplane *dp, const struct sl_duck_files *files, struct sl_duck_aside **out,
                          silt_error *err);
-void sl_aside_drop(struct sl_dataplane *dp, struct sl_duck_aside *aside); /* NULL is legal */
+void sl_aside_drop(struct sl_duck_aside *aside); /* NULL is legal */
 /*
  * Appends the SQL of a column's value in a branch whose file_index 0 is file `first` of the scan. Registers what it calls. Texts of the
  * column are copied.
@@ -66,9 +64,7 @@ silt_status sl_aside_put(struct sl_duck_conn *conn, struct sl_buf *sql, struct s
 bool sl_aside_register(struct sl_dataplane *dp, duckdb_connection handle);
 
 /* Used among the three files. */
-struct sl_duck_aside *sl_aside_find(struct sl_dataplane *dp, uint64_t id); /* with a reference */
-void sl_aside_ref(struct sl_duck_aside *aside);
-void sl_aside_unref(struct sl_duck_aside *aside);
+extern const struct sl_duck_object_class sl_aside_class;
 bool sl_aside_register_type(struct sl_dataplane *dp, duckdb_connection handle, const struct sl_aside_type *type);
 void sl_aside_close_streams(struct sl_duck_aside *aside);
 

@@ -28,11 +28,10 @@ struct sl_aside_stream {
     int64_t n;               /* rows of the chunk */
 };
 
-/* Bind data. */
-struct bound {
-    struct sl_duck_aside *aside;
-    size_t column;
-};
+static struct sl_duck_aside *aside_of(const struct sl_duck_bound *bound)
+{
+    return (struct sl_duck_aside *)bound->object;
+}
 
 /* ---- streams ---- */
 
@@ -97,10 +96,10 @@ static silt_status start_stream(struct sl_aside_stream *stream, const struct sl_
     return status;
 }
 
-static silt_status open_stream(const struct bound *bound, size_t file, int64_t row, struct sl_aside_stream **out,
-                               silt_error *err)
+static silt_status open_stream(const struct sl_duck_bound *bound, size_t file, int64_t row,
+                               struct sl_aside_stream **out, silt_error *err)
 {
-    struct sl_duck_aside *aside = bound->aside;
+    struct sl_duck_aside *aside = aside_of(bound);
     const char *copy = NULL;
     *out = NULL;
     SL_TRY(need_copy(aside, file, &copy, err));
@@ -109,14 +108,14 @@ static silt_status open_stream(const struct bound *bound, size_t file, int64_t r
         return sl_fail_nomem(err);
     }
     stream->file = file;
-    stream->column = bound->column;
+    stream->column = bound->place;
     silt_status status = sl_duck_connect(aside->dp, &stream->conn, err);
     if (status != SILT_OK) {
         sl_release(aside->dp->env, stream, sizeof(*stream));
         return status;
     }
     const struct sl_aside_column *columns = aside->columns.data;
-    status = start_stream(stream, &columns[bound->column], copy, row, err);
+    status = start_stream(stream, &columns[bound->place], copy, row, err);
     if (status != SILT_OK) {
         close_stream(stream);
         return status;
@@ -126,14 +125,14 @@ static silt_status open_stream(const struct bound *bound, size_t file, int64_t r
 }
 
 /* Out of the idle ones the one that is nearest before the row, so that a thread gets its own again. NULL: none. */
-static struct sl_aside_stream *take_idle(const struct bound *bound, size_t file, int64_t row)
+static struct sl_aside_stream *take_idle(const struct sl_duck_bound *bound, size_t file, int64_t row)
 {
-    struct sl_duck_aside *aside = bound->aside;
+    struct sl_duck_aside *aside = aside_of(bound);
     pthread_mutex_lock(&aside->lock);
     struct sl_aside_stream **best = NULL;
     for (struct sl_aside_stream **link = &aside->idle; *link != NULL; link = &(*link)->next) {
         const struct sl_aside_stream *stream = *link;
-        const bool fits = stream->file == file && stream->column == bound->column && stream->first <= row &&
+        const bool fits = stream->file == file && stream->column == bound->place && stream->first <= row &&
                           row - stream->first < MAX_SKIP;
         if (fits && (best == NULL || stream->first > (*best)->first)) {
             best = link;
@@ -188,7 +187,7 @@ static silt_status move_to(struct sl_aside_stream *stream, int64_t row, silt_err
 /* ---- values ---- */
 
 struct request {
-    const struct bound *bound;
+    const struct sl_duck_bound *bound;
     const uint64_t *files;
     const int64_t *rows;
     idx_t n;
@@ -215,7 +214,7 @@ static silt_status fill(const struct request *request, duckdb_vector output, sil
     for (idx_t at = 0; at < request->n;) {
         const size_t file = (size_t)request->files[at];
         const int64_t row = request->rows[at];
-        if (file >= request->bound->aside->n_files) {
+        if (file >= aside_of(request->bound)->n_files) {
             return sl_fail(err, SILT_EENGINE, NULL, "file index is outside of the scan");
         }
         struct sl_aside_stream *stream = take_idle(request->bound, file, row);
@@ -228,7 +227,7 @@ static silt_status fill(const struct request *request, duckdb_vector output, sil
             return status;
         }
         at += copy_values(request, stream, at, output);
-        give_back(request->bound->aside, stream);
+        give_back(aside_of(request->bound), stream);
     }
     return SILT_OK;
 }
@@ -253,50 +252,9 @@ static void give_values(duckdb_function_info info, duckdb_data_chunk input, duck
     }
 }
 
-/* ---- binding ---- */
-
-static void free_bound(void *data)
-{
-    struct bound *bound = data;
-    const silt_env *env = bound->aside->dp->env;
-    sl_aside_unref(bound->aside);
-    sl_release(env, bound, sizeof(*bound));
-}
-
-/* NULL when out of memory. Takes a reference of its own. */
-static void *copy_bound(void *data)
-{
-    const struct bound *bound = data;
-    if (bound == NULL) {
-        return NULL; /* the copy of a copy that there was no memory for */
-    }
-    struct bound *copy = sl_alloc(bound->aside->dp->env, sizeof(*copy));
-    if (copy != NULL) {
-        *copy = *bound;
-        sl_aside_ref(copy->aside);
-    }
-    return copy;
-}
-
 static void bind_values(duckdb_bind_info info)
 {
-    struct sl_dataplane *dp = duckdb_scalar_function_bind_get_extra_info(info);
-    uint64_t id = 0;
-    uint64_t column = 0;
-    struct sl_duck_aside *aside = sl_duck_bind_handle(info, 2, &id, &column) ? sl_aside_find(dp, id) : NULL;
-    if (aside == NULL) {
-        duckdb_scalar_function_bind_set_error(info, "the scan that this query reads was closed");
-        return;
-    }
-    struct bound *bound = column < aside->columns.len ? sl_alloc(dp->env, sizeof(*bound)) : NULL;
-    if (bound == NULL) {
-        sl_aside_unref(aside);
-        duckdb_scalar_function_bind_set_error(info, "out of memory");
-        return;
-    }
-    *bound = (struct bound){.aside = aside, .column = (size_t)column};
-    duckdb_scalar_function_set_bind_data(info, bound, free_bound);
-    duckdb_scalar_function_set_bind_data_copy(info, copy_bound);
+    (void)sl_duck_bind_argument(info, &sl_aside_class, 2); /* or an error is set */
 }
 
 /* ---- registration ---- */

@@ -3,7 +3,7 @@
  *
  *   silt_fetched(file_index, 'id:first')   true, once all that the query may read of the file is there
  *
- * The function is registered once a database and looks its id up when a query is bound, as those of partition values do (duck_part.c). DuckDB
+ * The function is registered once a database and looks its id up when a query is bound, as others do (duck_bound.h). DuckDB
  * opens a file, reads its footer, asks the filter on file_index, and only then reads data; so the footers are brought first, and the function
  * waits for the rest. A part that was never brought is a hole full of zeros, which is no Parquet page: it is an error and never a row.
  *
@@ -19,6 +19,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "duck_bound.h"
 #include "duck_footer.h"
 #include "silt/version.h"
 #include "storage/cache/cache_fetch.h"
@@ -28,12 +29,10 @@
 #define NO_CONNECTION ((idx_t)-1)
 
 struct sl_duck_fetch {
-    atomic_uint refs;
+    struct sl_duck_object object;
     struct sl_dataplane *dp;
-    struct sl_duck_fetch *next; /* guarded by dp->fetch_lock */
-    uint64_t id;
-    idx_t connection;   /* that bound the function last; guarded by dp->fetch_lock */
-    volatile int ended; /* whoever waits shall wait no more */
+    atomic_uint_fast64_t connection; /* that bound the function last */
+    volatile int ended;              /* whoever waits shall wait no more */
     struct sl_fetch *fetch;
     struct sl_fetch_file *files; /* what the fetch borrows; paths are copies */
     struct sl_arena arena;
@@ -42,21 +41,22 @@ struct sl_duck_fetch {
     size_t n_files;
 };
 
-/* Bind data: the files of one SELECT. */
-struct bound {
-    struct sl_duck_fetch *fetch;
-    size_t first; /* the file that file_index 0 is */
-};
-
-static void fetch_unref(struct sl_duck_fetch *fetch)
+static void free_fetch(struct sl_duck_object *object)
 {
-    if (atomic_fetch_sub(&fetch->refs, 1) == 1) {
-        const silt_env *env = fetch->dp->env;
-        fetch->dp->host->fetch_close(fetch->fetch);
-        sl_arena_release(&fetch->arena);
-        sl_release(env, fetch, sizeof(*fetch));
-    }
+    struct sl_duck_fetch *fetch = (struct sl_duck_fetch *)object;
+    const silt_env *env = fetch->dp->env;
+    fetch->dp->host->fetch_close(fetch->fetch);
+    sl_arena_release(&fetch->arena);
+    sl_release(env, fetch, sizeof(*fetch));
 }
+
+/* A place is the file that file_index 0 of a SELECT is. */
+static size_t places_of(const struct sl_duck_object *object)
+{
+    return ((const struct sl_duck_fetch *)object)->n_files;
+}
+
+static const struct sl_duck_object_class fetch_class = {.free = free_fetch, .places = places_of};
 
 /* ---- footers ---- */
 
@@ -158,37 +158,23 @@ silt_status sl_duck_fetch_new(struct sl_duck_files *files, const silt_call *call
     if (fetch == NULL) {
         return sl_fail_nomem(err);
     }
-    atomic_init(&fetch->refs, 1);
+    sl_duck_object_init(&fetch->object, dp, &fetch_class);
     fetch->dp = dp;
+    atomic_init(&fetch->connection, NO_CONNECTION);
     sl_arena_init(&fetch->arena, dp->env);
     const silt_status status = open_fetch(fetch, files, call, storage, err);
     if (status != SILT_OK) {
-        fetch_unref(fetch);
+        sl_duck_object_drop(&fetch->object);
         return status;
     }
-    fetch->id = sl_duck_next_id(dp);
-    fetch->connection = NO_CONNECTION;
-    pthread_mutex_lock(&dp->fetch_lock);
-    fetch->next = dp->fetches;
-    dp->fetches = fetch;
-    pthread_mutex_unlock(&dp->fetch_lock);
+    sl_duck_object_list(&fetch->object);
     *out = fetch;
     return SILT_OK;
 }
 
-void sl_duck_fetch_drop(struct sl_dataplane *dp, struct sl_duck_fetch *fetch)
+void sl_duck_fetch_drop(struct sl_duck_fetch *fetch)
 {
-    if (fetch == NULL) {
-        return;
-    }
-    pthread_mutex_lock(&dp->fetch_lock);
-    struct sl_duck_fetch **at = &dp->fetches;
-    while (*at != fetch) {
-        at = &(*at)->next;
-    }
-    *at = fetch->next;
-    pthread_mutex_unlock(&dp->fetch_lock);
-    fetch_unref(fetch);
+    sl_duck_object_drop(fetch != NULL ? &fetch->object : NULL);
 }
 
 /* ---- what is wanted ---- */
@@ -264,27 +250,26 @@ silt_status sl_duck_fetch_wait(struct sl_duck_fetch *fetch, const silt_call *cal
 
 void sl_duck_fetch_put(struct sl_buf *sql, const struct sl_duck_fetch *fetch, size_t first)
 {
-    sl_buf_printf(sql, "silt_fetched(file_index, '%" PRIu64 ":%zu')", fetch->id, first);
+    sl_buf_printf(sql, "silt_fetched(file_index, '%" PRIu64 ":%zu')", fetch->object.id, first);
 }
 
 /* ---- the function ---- */
 
-static silt_status wait_for(const struct bound *bound, uint64_t file_index, silt_error *err)
+static silt_status wait_for(const struct sl_duck_bound *bound, uint64_t file_index, silt_error *err)
 {
-    const struct sl_duck_fetch *fetch = bound->fetch;
-    if (file_index >= fetch->n_files - bound->first) {
+    const struct sl_duck_fetch *fetch = (const struct sl_duck_fetch *)bound->object;
+    if (file_index >= fetch->n_files - bound->place) {
         return sl_fail(err, SILT_EENGINE, NULL, "file index is outside of the scan");
     }
-    const size_t place = fetch->places[bound->first + (size_t)file_index];
+    const size_t place = fetch->places[bound->place + (size_t)file_index];
     const silt_call call = {.size = sizeof(call), .abi_version = SILT_ABI_VERSION, .cancel = &fetch->ended};
     return place == NOT_FETCHED ? SILT_OK : fetch->dp->host->fetch_wait(fetch->fetch, &call, place, err);
 }
 
 static void give_fetched(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
-    const struct bound *bound = duckdb_scalar_function_get_bind_data(info);
+    const struct sl_duck_bound *bound = sl_duck_bound_of(info);
     if (bound == NULL) {
-        duckdb_scalar_function_set_error(info, "out of memory");
         return;
     }
     const idx_t n = duckdb_data_chunk_get_size(input);
@@ -300,83 +285,38 @@ static void give_fetched(duckdb_function_info info, duckdb_data_chunk input, duc
     }
 }
 
-static void free_bound(void *data)
+static idx_t connection_of(duckdb_client_context context)
 {
-    struct bound *bound = data;
-    const silt_env *env = bound->fetch->dp->env;
-    fetch_unref(bound->fetch);
-    sl_release(env, bound, sizeof(*bound));
-}
-
-/* NULL when out of memory. Takes a reference of its own. */
-static void *copy_bound(void *data)
-{
-    const struct bound *bound = data;
-    if (bound == NULL) {
-        return NULL; /* the copy of a copy that there was no memory for */
-    }
-    struct bound *copy = sl_alloc(bound->fetch->dp->env, sizeof(*copy));
-    if (copy != NULL) {
-        *copy = *bound;
-        atomic_fetch_add(&copy->fetch->refs, 1);
-    }
-    return copy;
-}
-
-static struct sl_duck_fetch *find_fetch(struct sl_dataplane *dp, duckdb_bind_info info, uint64_t id)
-{
-    duckdb_client_context context = NULL;
-    duckdb_scalar_function_get_client_context(info, &context);
-    const idx_t connection = duckdb_client_context_get_connection_id(context);
+    const idx_t id = duckdb_client_context_get_connection_id(context);
     duckdb_destroy_client_context(&context);
-    pthread_mutex_lock(&dp->fetch_lock);
-    struct sl_duck_fetch *fetch = dp->fetches;
-    while (fetch != NULL && fetch->id != id) {
-        fetch = fetch->next;
-    }
+    return id;
+}
+
+static void bind_fetched(duckdb_bind_info info)
+{
+    struct sl_duck_fetch *fetch = (struct sl_duck_fetch *)sl_duck_bind_argument(info, &fetch_class, 1);
     if (fetch != NULL) {
-        atomic_fetch_add(&fetch->refs, 1);
-        fetch->connection = connection;
+        duckdb_client_context context = NULL;
+        duckdb_scalar_function_get_client_context(info, &context);
+        atomic_store(&fetch->connection, connection_of(context));
         __atomic_store_n(&fetch->ended, 0, __ATOMIC_RELAXED);
     }
-    pthread_mutex_unlock(&dp->fetch_lock);
-    return fetch;
+}
+
+static void end_waiting(struct sl_duck_object *object, void *ctx)
+{
+    struct sl_duck_fetch *fetch = (struct sl_duck_fetch *)object;
+    if (atomic_load(&fetch->connection) == *(const idx_t *)ctx) {
+        __atomic_store_n(&fetch->ended, 1, __ATOMIC_RELAXED);
+    }
 }
 
 void sl_duck_fetch_interrupt(struct sl_dataplane *dp, duckdb_connection handle)
 {
     duckdb_client_context context = NULL;
     duckdb_connection_get_client_context(handle, &context);
-    const idx_t connection = duckdb_client_context_get_connection_id(context);
-    duckdb_destroy_client_context(&context);
-    pthread_mutex_lock(&dp->fetch_lock);
-    for (struct sl_duck_fetch *fetch = dp->fetches; fetch != NULL; fetch = fetch->next) {
-        if (fetch->connection == connection) {
-            __atomic_store_n(&fetch->ended, 1, __ATOMIC_RELAXED);
-        }
-    }
-    pthread_mutex_unlock(&dp->fetch_lock);
-}
-
-static void bind_fetched(duckdb_bind_info info)
-{
-    struct sl_dataplane *dp = duckdb_scalar_function_bind_get_extra_info(info);
-    uint64_t id = 0;
-    uint64_t first = 0;
-    struct sl_duck_fetch *fetch = sl_duck_bind_handle(info, 1, &id, &first) ? find_fetch(dp, info, id) : NULL;
-    if (fetch == NULL) {
-        duckdb_scalar_function_bind_set_error(info, "the scan that this query reads was closed");
-        return;
-    }
-    struct bound *bound = first < fetch->n_files ? sl_alloc(dp->env, sizeof(*bound)) : NULL;
-    if (bound == NULL) {
-        fetch_unref(fetch);
-        duckdb_scalar_function_bind_set_error(info, "out of memory");
-        return;
-    }
-    *bound = (struct bound){.fetch = fetch, .first = (size_t)first};
-    duckdb_scalar_function_set_bind_data(info, bound, free_bound);
-    duckdb_scalar_function_set_bind_data_copy(info, copy_bound);
+    idx_t connection = connection_of(context);
+    sl_duck_objects_visit(dp, &fetch_class, end_waiting, &connection);
 }
 
 bool sl_duck_fetch_register(struct sl_dataplane *dp, duckdb_connection handle)

@@ -50,7 +50,7 @@ silt_status sl_duck_fetch_wait(struct sl_duck_fetch *fetch, const silt_call *cal
  */
 void sl_duck_fetch_put(struct sl_buf *sql, const struct sl_duck_fetch *fetch, size_t first);
 /* Drops the caller's hold; queries that are bound keep theirs. NULL is legal. */
-void sl_duck_fetch_drop(struct sl_dataplane *dp, struct sl_duck_fetch *fetch);
+void sl_duck_fetch_drop(struct sl_duck_fetch *fetch);
 /* Ends the waiting of a connection's queries: DuckDB's own interrupt does not reach into a function. */
 void sl_duck_fetch_interrupt(struct sl_dataplane *dp, duckdb_connection handle);
 /* Registers the function in a database that was just opened. */

@@ -152,7 +152,7 @@ void sl_duck_files_close(struct sl_duck_files *files)
     if (files->dp == NULL) {
         return;
     }
-    sl_duck_fetch_drop(files->dp, files->fetch);
+    sl_duck_fetch_drop(files->fetch);
     sl_duck_remove_dir(files->dp, files->temp_dir);
     sl_arena_release(&files->arena);
     *files = (struct sl_duck_files){0};

@@ -14,11 +14,9 @@
 #include "base/error.h"
 #include "duck_footer.h"
 
-void sl_live_unref(struct sl_duck_live *live)
+static void free_live(struct sl_duck_object *object)
 {
-    if (live == NULL || atomic_fetch_sub(&live->refs, 1) != 1) {
-        return;
-    }
+    struct sl_duck_live *live = (struct sl_duck_live *)object;
     const silt_env *env = live->dp->env;
     for (size_t i = 0; i < live->n_files && live->rows != NULL; i++) {
         live->dp->host->rows_free(live->rows[i]);
@@ -28,19 +26,13 @@ void sl_live_unref(struct sl_duck_live *live)
     sl_release(env, live, sizeof(*live));
 }
 
-struct sl_duck_live *sl_live_find(struct sl_dataplane *dp, uint64_t id)
+/* A place is the file that file_index 0 of a SELECT is. */
+static size_t places_of(const struct sl_duck_object *object)
 {
-    pthread_mutex_lock(&dp->lock);
-    struct sl_duck_live *live = dp->live;
-    while (live != NULL && live->id != id) {
-        live = live->next;
-    }
-    if (live != NULL) {
-        atomic_fetch_add(&live->refs, 1);
-    }
-    pthread_mutex_unlock(&dp->lock);
-    return live;
+    return ((const struct sl_duck_live *)object)->n_files;
 }
+
+const struct sl_duck_object_class sl_live_class = {.free = free_live, .places = places_of};
 
 static const struct sl_live_alone *find_alone(const struct sl_duck_live *live, size_t file)
 {
@@ -81,7 +73,7 @@ void sl_duck_live_put(struct sl_buf *sql, const struct sl_duck_live *live, const
     if (!any) {
         return;
     }
-    const uint64_t handle = sl_live_handle(live->id, first);
+    const uint64_t handle = sl_live_handle(live->object.id, first);
     sl_buf_printf(sql, "%ssilt_live(file_index, file_row_number, %" PRIu64 "::UBIGINT)", joint, handle);
     if (any_gone) {
         sl_buf_printf(sql, " AND silt_kept(file_index, %" PRIu64 "::UBIGINT)", handle);
@@ -134,16 +126,12 @@ static silt_status load_rows(struct sl_duck_live *live, const silt_call *call, c
 }
 
 /* Registers what is complete under an id of its own. */
-static silt_status list_live(struct sl_dataplane *dp, struct sl_duck_live *live, silt_error *err)
+static silt_status list_live(struct sl_duck_live *live, silt_error *err)
 {
-    live->id = sl_duck_next_id(dp);
-    if (live->id > UINT32_MAX || live->n_files > UINT32_MAX) {
+    sl_duck_object_list(&live->object);
+    if (live->object.id > UINT32_MAX || live->n_files > UINT32_MAX) {
         return sl_fail(err, SILT_ELIMIT, NULL, "a scan with deletion vectors has too many files or came too late");
     }
-    pthread_mutex_lock(&dp->lock);
-    live->next = dp->live;
-    dp->live = live;
-    pthread_mutex_unlock(&dp->lock);
     return SILT_OK;
 }
 
@@ -153,13 +141,13 @@ static struct sl_duck_live *make_live(struct sl_dataplane *dp, size_t n_files)
     if (live == NULL) {
         return NULL;
     }
-    atomic_init(&live->refs, 1);
+    sl_duck_object_init(&live->object, dp, &sl_live_class);
     live->dp = dp;
     live->n_files = n_files;
     live->rows = sl_alloc_zero(dp->env, n_files * sizeof(silt_rows *));
     live->gone = sl_alloc_zero(dp->env, n_files);
     if (live->rows == NULL || live->gone == NULL) {
-        sl_live_unref(live);
+        sl_duck_object_drop(&live->object);
         return NULL;
     }
     return live;
@@ -183,30 +171,18 @@ silt_status sl_duck_live_new(struct sl_dataplane *dp, const silt_call *call, con
     }
     if (status == SILT_OK) {
         sl_live_find_dead(live, plan, counts);
-        status = list_live(dp, live, err);
+        status = list_live(live, err);
     }
     if (status == SILT_OK) {
         *out = live;
     } else {
-        sl_live_unref(live);
+        sl_duck_live_drop(live);
     }
     sl_release(dp->env, counts, plan->n_files * sizeof(*counts));
     return status;
 }
 
-void sl_duck_live_drop(struct sl_dataplane *dp, struct sl_duck_live *live)
+void sl_duck_live_drop(struct sl_duck_live *live)
 {
-    if (live == NULL) {
-        return;
-    }
-    pthread_mutex_lock(&dp->lock);
-    struct sl_duck_live **link = &dp->live;
-    while (*link != NULL && *link != live) {
-        link = &(*link)->next;
-    }
-    if (*link == live) {
-        *link = live->next;
-    }
-    pthread_mutex_unlock(&dp->lock);
-    sl_live_unref(live);
+    sl_duck_object_drop(live != NULL ? &live->object : NULL);
 }

@@ -5,7 +5,7 @@
 #ifndef SL_ENGINE_DUCKDB_DUCK_LIVE_H
 #define SL_ENGINE_DUCKDB_DUCK_LIVE_H
 
-#include "duck.h"
+#include "duck_bound.h"
 
 enum {
     SL_LIVE_MAX_RUNS = 8,  /* stretches of a file that are told to DuckDB */
@@ -27,10 +27,8 @@ struct sl_live_alone {
 };
 
 struct sl_duck_live {
-    atomic_uint refs; /* of the scan and of what is bound */
+    struct sl_duck_object object;
     struct sl_dataplane *dp;
-    struct sl_duck_live *next; /* guarded by dp->lock */
-    uint64_t id;
     silt_rows **rows; /* [file]; NULL: all rows are wanted */
     bool *gone;       /* [file]: no row is left */
     size_t n_files;
@@ -38,9 +36,7 @@ struct sl_duck_live {
     size_t n_alone;
 };
 
-/* The rows registered under an id, a new reference; NULL if there are none. */
-struct sl_duck_live *sl_live_find(struct sl_dataplane *dp, uint64_t id);
-void sl_live_unref(struct sl_duck_live *live); /* NULL is legal */
+extern const struct sl_duck_object_class sl_live_class;
 
 /* What names a SELECT's files to the functions: an id and the file that its file_index 0 is. One number costs less a row than two. */
 static inline uint64_t sl_live_handle(uint64_t id, size_t first)

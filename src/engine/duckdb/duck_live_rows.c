@@ -17,11 +17,10 @@ enum {
     WINDOW = 2048 /* rows that are looked up together where not all are asked for */
 };
 
-/* Bind data: the files of one SELECT. */
-struct bound {
-    struct sl_duck_live *live;
-    size_t first; /* the file that file_index 0 is */
-};
+static const struct sl_duck_live *live_of(const struct sl_duck_bound *bound)
+{
+    return (const struct sl_duck_live *)bound->object;
+}
 
 /* Rows of one file in ascending order without gaps; true for most chunks. */
 static bool is_dense(const uint64_t *file, const int64_t *row, idx_t n)
@@ -44,16 +43,17 @@ static idx_t window_length(const uint64_t *file, const int64_t *row, idx_t from,
 }
 
 /* The file of a row; n_files for one that is none of the scan's. */
-static size_t file_of(const struct bound *bound, uint64_t index)
+static size_t file_of(const struct sl_duck_bound *bound, uint64_t index)
 {
-    const size_t n = bound->live->n_files;
-    return index < n - bound->first ? bound->first + (size_t)index : n;
+    const size_t n = live_of(bound)->n_files;
+    return index < n - bound->place ? bound->place + (size_t)index : n;
 }
 
 /* False if a file is none of the scan's. */
-static bool fill_live(const struct bound *bound, const uint64_t *file, const int64_t *row, idx_t n, uint8_t *out)
+static bool fill_live(const struct sl_duck_bound *bound, const uint64_t *file, const int64_t *row, idx_t n,
+                      uint8_t *out)
 {
-    const struct sl_duck_live *live = bound->live;
+    const struct sl_duck_live *live = live_of(bound);
     const struct sl_dataplane_host *host = live->dp->host;
     uint8_t window[WINDOW];
     idx_t step = 0;
@@ -78,12 +78,11 @@ static bool fill_live(const struct bound *bound, const uint64_t *file, const int
 
 static void live_rows(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
-    const struct bound *bound = duckdb_scalar_function_get_bind_data(info);
+    const struct sl_duck_bound *bound = sl_duck_bound_of(info);
     if (bound == NULL) {
-        duckdb_scalar_function_set_error(info, "out of memory");
         return;
     }
-    const struct sl_duck_live *live = bound->live;
+    const struct sl_duck_live *live = live_of(bound);
     const idx_t n = duckdb_data_chunk_get_size(input);
     const uint64_t *file = duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 0));
     const int64_t *row = duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 1));
@@ -104,9 +103,8 @@ static void live_rows(duckdb_function_info info, duckdb_data_chunk input, duckdb
 
 static void kept_files(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
-    const struct bound *bound = duckdb_scalar_function_get_bind_data(info);
+    const struct sl_duck_bound *bound = sl_duck_bound_of(info);
     if (bound == NULL) {
-        duckdb_scalar_function_set_error(info, "out of memory");
         return;
     }
     const idx_t n = duckdb_data_chunk_get_size(input);
@@ -114,38 +112,15 @@ static void kept_files(duckdb_function_info info, duckdb_data_chunk input, duckd
     bool *out = duckdb_vector_get_data(output);
     for (idx_t i = 0; i < n; i++) {
         const size_t place = file_of(bound, file[i]);
-        if (place == bound->live->n_files) {
+        if (place == live_of(bound)->n_files) {
             duckdb_scalar_function_set_error(info, "file index is outside of the scan");
             return;
         }
-        out[i] = !bound->live->gone[place];
+        out[i] = !live_of(bound)->gone[place];
     }
 }
 
 /* ---- binding ---- */
-
-static void free_bound(void *data)
-{
-    struct bound *bound = data;
-    const silt_env *env = bound->live->dp->env;
-    sl_live_unref(bound->live);
-    sl_release(env, bound, sizeof(*bound));
-}
-
-/* NULL when out of memory. Takes a reference of its own. */
-static void *copy_bound(void *data)
-{
-    const struct bound *bound = data;
-    if (bound == NULL) {
-        return NULL; /* the copy of a copy that there was no memory for */
-    }
-    struct bound *copy = sl_alloc(bound->live->dp->env, sizeof(*copy));
-    if (copy != NULL) {
-        *copy = *bound;
-        atomic_fetch_add(&copy->live->refs, 1);
-    }
-    return copy;
-}
 
 /* The number that argument `index` always is; false if it is no constant. */
 static bool read_number(duckdb_bind_info info, idx_t index, uint64_t *number)
@@ -169,25 +144,12 @@ static bool read_number(duckdb_bind_info info, idx_t index, uint64_t *number)
 
 static void bind_function(duckdb_bind_info info)
 {
-    struct sl_dataplane *dp = duckdb_scalar_function_bind_get_extra_info(info);
     uint64_t handle = 0;
     const idx_t last = duckdb_scalar_function_bind_get_argument_count(info) - 1;
-    struct sl_duck_live *live = read_number(info, last, &handle) ? sl_live_find(dp, handle >> 32) : NULL;
-    const size_t first = (size_t)(handle & UINT32_MAX);
-    if (live == NULL || first >= live->n_files) {
-        sl_live_unref(live);
-        duckdb_scalar_function_bind_set_error(info, "the scan that this query reads was closed");
-        return;
+    if (!read_number(info, last, &handle)) {
+        handle = 0; /* nothing has this id */
     }
-    struct bound *bound = sl_alloc(dp->env, sizeof(*bound));
-    if (bound == NULL) {
-        sl_live_unref(live);
-        duckdb_scalar_function_bind_set_error(info, "out of memory");
-        return;
-    }
-    *bound = (struct bound){.live = live, .first = first};
-    duckdb_scalar_function_set_bind_data(info, bound, free_bound);
-    duckdb_scalar_function_set_bind_data_copy(info, copy_bound);
+    (void)sl_duck_bind_object(info, &sl_live_class, handle >> 32, handle & UINT32_MAX); /* or an error is set */
 }
 
 static bool register_function(struct sl_dataplane *dp, duckdb_connection handle, const char *name, bool by_row,

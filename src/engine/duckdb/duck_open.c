@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/uuid.h"
 #include "duck_aside.h"
+#include "duck_bound.h"
 #include "duck_fetch.h"
 #include "duck_leaf.h"
 #include "duck_variant.h"
@@ -260,7 +261,7 @@ silt_status sl_duck_open(const silt_env *env, const struct sl_dataplane_options 
     sl_duck_footers_init(&dp->footers, env);
     sl_duck_watcher_init(&dp->watcher);
     pthread_mutex_init(&dp->lock, NULL);
-    pthread_mutex_init(&dp->fetch_lock, NULL);
+    sl_duck_objects_init(&dp->objects);
     silt_status status = copy_options(dp, options, err);
     if (status == SILT_OK) {
         status = open_db(dp, err);
@@ -283,7 +284,7 @@ void sl_duck_close(struct sl_dataplane *dp)
     sl_duck_footers_release(&dp->footers);
     sl_vec_release(&dp->settings);
     sl_arena_release(&dp->arena);
-    pthread_mutex_destroy(&dp->fetch_lock);
+    sl_duck_objects_release(&dp->objects);
     pthread_mutex_destroy(&dp->lock);
     sl_release(dp->env, dp, sizeof(*dp));
 }

@@ -7,7 +7,7 @@
  * DuckDB calls such a function once a file when it filters, and prunes the file. Bound data keeps the values alive after the
  * plan is dropped. Functions run on DuckDB's threads; values are immutable.
  */
-#include "duck.h"
+#include "duck_bound.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,20 +18,11 @@
 #include "schema/value.h"
 
 struct sl_duck_parts {
-    atomic_uint refs;
-    struct sl_dataplane *dp;
-    struct sl_duck_parts *next; /* guarded by dp->lock */
-    uint64_t id;
+    struct sl_duck_object object;
     struct sl_arena arena;
     size_t n_files;
     size_t n_columns;
     silt_value *values; /* [file * n_columns + column] */
-};
-
-/* Bind data: one column of the values. */
-struct bound {
-    struct sl_duck_parts *parts;
-    size_t column;
 };
 
 static const struct {
@@ -53,14 +44,21 @@ static const struct {
     {SILT_TYPE_TIMESTAMP_NTZ, "silt_part_timestamp_ntz", DUCKDB_TYPE_TIMESTAMP},
 };
 
-static void parts_unref(struct sl_duck_parts *parts)
+static void free_parts(struct sl_duck_object *object)
 {
-    if (atomic_fetch_sub(&parts->refs, 1) == 1) {
-        const silt_env *env = parts->dp->env;
-        sl_arena_release(&parts->arena);
-        sl_release(env, parts, sizeof(*parts));
-    }
+    struct sl_duck_parts *parts = (struct sl_duck_parts *)object;
+    const silt_env *env = object->dp->env;
+    sl_arena_release(&parts->arena);
+    sl_release(env, parts, sizeof(*parts));
 }
+
+/* A place is a column. */
+static size_t places_of(const struct sl_duck_object *object)
+{
+    return ((const struct sl_duck_parts *)object)->n_columns;
+}
+
+static const struct sl_duck_object_class parts_class = {.free = free_parts, .places = places_of};
 
 /* ---- writing values into vectors ---- */
 
@@ -158,16 +156,15 @@ static bool are_equal(const uint64_t *file_index, idx_t n)
 
 static void give_values(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
-    const struct bound *bound = duckdb_scalar_function_get_bind_data(info);
+    const struct sl_duck_bound *bound = sl_duck_bound_of(info);
     if (bound == NULL) {
-        duckdb_scalar_function_set_error(info, "out of memory");
         return;
     }
-    const struct sl_duck_parts *parts = bound->parts;
+    const struct sl_duck_parts *parts = (const struct sl_duck_parts *)bound->object;
     const idx_t n = duckdb_data_chunk_get_size(input);
     const uint64_t *file_index = duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 0));
     if (n > 1 && file_index[0] < parts->n_files && are_equal(file_index, n) &&
-        give_constant(output, &parts->values[(size_t)file_index[0] * parts->n_columns + bound->column])) {
+        give_constant(output, &parts->values[(size_t)file_index[0] * parts->n_columns + bound->place])) {
         return;
     }
     for (idx_t row = 0; row < n; row++) {
@@ -175,93 +172,13 @@ static void give_values(duckdb_function_info info, duckdb_data_chunk input, duck
             duckdb_scalar_function_set_error(info, "file index is outside of the scan");
             return;
         }
-        put_value(output, row, &parts->values[(size_t)file_index[row] * parts->n_columns + bound->column]);
+        put_value(output, row, &parts->values[(size_t)file_index[row] * parts->n_columns + bound->place]);
     }
-}
-
-/* ---- binding ---- */
-
-static void free_bound(void *data)
-{
-    struct bound *bound = data;
-    const silt_env *env = bound->parts->dp->env;
-    parts_unref(bound->parts);
-    sl_release(env, bound, sizeof(*bound));
-}
-
-/* NULL when out of memory. Takes a reference of its own. */
-static void *copy_bound(void *data)
-{
-    const struct bound *bound = data;
-    if (bound == NULL) {
-        return NULL; /* the copy of a copy that there was no memory for */
-    }
-    struct bound *copy = sl_alloc(bound->parts->dp->env, sizeof(*copy));
-    if (copy != NULL) {
-        *copy = *bound;
-        atomic_fetch_add(&copy->parts->refs, 1);
-    }
-    return copy;
-}
-
-static struct sl_duck_parts *find_parts(struct sl_dataplane *dp, uint64_t id)
-{
-    pthread_mutex_lock(&dp->lock);
-    struct sl_duck_parts *parts = dp->parts;
-    while (parts != NULL && parts->id != id) {
-        parts = parts->next;
-    }
-    if (parts != NULL) {
-        atomic_fetch_add(&parts->refs, 1);
-    }
-    pthread_mutex_unlock(&dp->lock);
-    return parts;
-}
-
-bool sl_duck_bind_handle(duckdb_bind_info info, size_t index, uint64_t *id, uint64_t *column)
-{
-    duckdb_client_context context = NULL;
-    duckdb_value value = NULL;
-    duckdb_expression argument = duckdb_scalar_function_bind_get_argument(info, index);
-    duckdb_scalar_function_get_client_context(info, &context);
-    bool fine = false;
-    if (duckdb_expression_is_foldable(argument)) {
-        duckdb_error_data fault = duckdb_expression_fold(context, argument, &value);
-        if ((fault == NULL || !duckdb_error_data_has_error(fault)) && !duckdb_is_null_value(value)) {
-            char *text = duckdb_get_varchar(value);
-            const struct sl_str handle = sl_str_from(text);
-            const size_t colon = sl_str_find(handle, SL_STR(":"));
-            fine = colon != SIZE_MAX && sl_str_to_u64(sl_str_sub(handle, 0, colon), id) &&
-                   sl_str_to_u64(sl_str_sub(handle, colon + 1, handle.len), column);
-            duckdb_free(text);
-        }
-        duckdb_destroy_error_data(&fault);
-    }
-    duckdb_destroy_value(&value);
-    duckdb_destroy_client_context(&context);
-    duckdb_destroy_expression(&argument);
-    return fine;
 }
 
 static void bind_values(duckdb_bind_info info)
 {
-    struct sl_dataplane *dp = duckdb_scalar_function_bind_get_extra_info(info);
-    uint64_t id = 0;
-    uint64_t column = 0;
-    struct sl_duck_parts *parts = sl_duck_bind_handle(info, 1, &id, &column) ? find_parts(dp, id) : NULL;
-    if (parts == NULL) {
-        duckdb_scalar_function_bind_set_error(info, "the scan that this query reads was closed");
-        return;
-    }
-    struct bound *bound = column < parts->n_columns ? sl_alloc(dp->env, sizeof(*bound)) : NULL;
-    if (bound == NULL) {
-        parts_unref(parts);
-        duckdb_scalar_function_bind_set_error(info, "out of memory");
-        return;
-    }
-    *bound = (struct bound){.parts = parts, .column = (size_t)column};
-    duckdb_scalar_function_set_bind_data(info, bound, free_bound);
-    duckdb_scalar_function_set_bind_data_copy(info, copy_bound);
+    (void)sl_duck_bind_argument(info, &parts_class, 1); /* or an error is set */
 }
 
 /* ---- registration ---- */
@@ -346,7 +263,7 @@ silt_status sl_duck_parts_put(struct sl_duck_conn *conn, struct sl_buf *sql, con
         }
         sl_buf_put_c(sql, name);
     }
-    sl_buf_printf(sql, "(file_index, '%" PRIu64 ":%zu')", parts->id, column);
+    sl_buf_printf(sql, "(file_index, '%" PRIu64 ":%zu')", parts->object.id, column);
     return SILT_OK;
 }
 
@@ -382,8 +299,7 @@ silt_status sl_duck_parts_new(struct sl_dataplane *dp, const struct sl_duck_part
     if (parts == NULL) {
         return sl_fail_nomem(err);
     }
-    atomic_init(&parts->refs, 1);
-    parts->dp = dp;
+    sl_duck_object_init(&parts->object, dp, &parts_class);
     parts->n_files = input->n_files;
     parts->n_columns = input->n_columns;
     sl_arena_init(&parts->arena, dp->env);
@@ -403,31 +319,15 @@ silt_status sl_duck_parts_new(struct sl_dataplane *dp, const struct sl_duck_part
         }
     }
     if (status != SILT_OK) {
-        parts_unref(parts);
+        sl_duck_object_drop(&parts->object);
         return status;
     }
-    parts->id = sl_duck_next_id(dp);
-    pthread_mutex_lock(&dp->lock);
-    parts->next = dp->parts;
-    dp->parts = parts;
-    pthread_mutex_unlock(&dp->lock);
+    sl_duck_object_list(&parts->object);
     *out = parts;
     return SILT_OK;
 }
 
-void sl_duck_parts_drop(struct sl_dataplane *dp, struct sl_duck_parts *parts)
+void sl_duck_parts_drop(struct sl_duck_parts *parts)
 {
-    if (parts == NULL) {
-        return;
-    }
-    pthread_mutex_lock(&dp->lock);
-    struct sl_duck_parts **link = &dp->parts;
-    while (*link != NULL && *link != parts) {
-        link = &(*link)->next;
-    }
-    if (*link == parts) {
-        *link = parts->next;
-    }
-    pthread_mutex_unlock(&dp->lock);
-    parts_unref(parts);
+    sl_duck_object_drop(parts != NULL ? &parts->object : NULL);
 }

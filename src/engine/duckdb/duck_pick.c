@@ -7,7 +7,7 @@
  * Bits are registered under an id for as long as the read is open; bound queries keep them alive. Called by duck_read.c. Any thread; the
  * function runs on DuckDB's threads.
  */
-#include "duck.h"
+#include "duck_bound.h"
 
 #include <inttypes.h>
 
@@ -51,23 +51,27 @@ static void put_ranges(struct sl_buf *sql, const int64_t *rows, size_t n)
 
 /* Immutable once it is registered. */
 struct sl_duck_pick {
-    atomic_uint refs; /* of the read and of what is bound */
-    struct sl_dataplane *dp;
-    struct sl_duck_pick *next; /* guarded by dp->lock */
-    uint64_t id;
+    struct sl_duck_object object;
     int64_t first, n_bits; /* bit i is row first + i */
     uint64_t *words;
     size_t n_words;
 };
 
-static void unref(struct sl_duck_pick *pick)
+static void free_pick(struct sl_duck_object *object)
 {
-    if (pick != NULL && atomic_fetch_sub(&pick->refs, 1) == 1) {
-        const silt_env *env = pick->dp->env;
-        sl_release(env, pick->words, pick->n_words * sizeof(*pick->words));
-        sl_release(env, pick, sizeof(*pick));
-    }
+    struct sl_duck_pick *pick = (struct sl_duck_pick *)object;
+    const silt_env *env = object->dp->env;
+    sl_release(env, pick->words, pick->n_words * sizeof(*pick->words));
+    sl_release(env, pick, sizeof(*pick));
 }
+
+static size_t places_of(const struct sl_duck_object *object)
+{
+    (void)object;
+    return 1;
+}
+
+static const struct sl_duck_object_class pick_class = {.free = free_pick, .places = places_of};
 
 static struct sl_duck_pick *make_pick(struct sl_dataplane *dp, const int64_t *rows, size_t n)
 {
@@ -75,14 +79,13 @@ static struct sl_duck_pick *make_pick(struct sl_dataplane *dp, const int64_t *ro
     if (pick == NULL) {
         return NULL;
     }
-    atomic_init(&pick->refs, 1);
-    pick->dp = dp;
+    sl_duck_object_init(&pick->object, dp, &pick_class);
     pick->first = rows[0];
     pick->n_bits = rows[n - 1] - rows[0] + 1;
     pick->n_words = (size_t)((pick->n_bits + 63) / 64);
     pick->words = sl_alloc_zero(dp->env, pick->n_words * sizeof(*pick->words));
     if (pick->words == NULL) {
-        unref(pick);
+        sl_duck_object_drop(&pick->object);
         return NULL;
     }
     for (size_t i = 0; i < n; i++) {
@@ -107,30 +110,14 @@ silt_status sl_duck_pick_new(struct sl_dataplane *dp, const int64_t *rows, size_
     if (pick == NULL) {
         return sl_fail_nomem(err);
     }
-    pick->id = sl_duck_next_id(dp);
-    pthread_mutex_lock(&dp->lock);
-    pick->next = dp->picks;
-    dp->picks = pick;
-    pthread_mutex_unlock(&dp->lock);
+    sl_duck_object_list(&pick->object);
     *out = pick;
     return SILT_OK;
 }
 
-void sl_duck_pick_drop(struct sl_dataplane *dp, struct sl_duck_pick *pick)
+void sl_duck_pick_drop(struct sl_duck_pick *pick)
 {
-    if (pick == NULL) {
-        return;
-    }
-    pthread_mutex_lock(&dp->lock);
-    struct sl_duck_pick **link = &dp->picks;
-    while (*link != NULL && *link != pick) {
-        link = &(*link)->next;
-    }
-    if (*link == pick) {
-        *link = pick->next;
-    }
-    pthread_mutex_unlock(&dp->lock);
-    unref(pick);
+    sl_duck_object_drop(pick != NULL ? &pick->object : NULL);
 }
 
 void sl_duck_put_picked(struct sl_buf *sql, const int64_t *rows, size_t n, const struct sl_duck_pick *pick)
@@ -141,14 +128,18 @@ void sl_duck_put_picked(struct sl_buf *sql, const int64_t *rows, size_t n, const
     }
     sl_buf_printf(
         sql, "(file_row_number BETWEEN %" PRId64 " AND %" PRId64 " AND silt_picked(file_row_number, '%" PRIu64 ":0'))",
-        rows[0], rows[n - 1], pick->id);
+        rows[0], rows[n - 1], pick->object.id);
 }
 
 /* ---- the function ---- */
 
 static void picked_rows(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
 {
-    const struct sl_duck_pick *pick = duckdb_scalar_function_get_bind_data(info);
+    const struct sl_duck_bound *bound = sl_duck_bound_of(info);
+    if (bound == NULL) {
+        return;
+    }
+    const struct sl_duck_pick *pick = (const struct sl_duck_pick *)bound->object;
     const idx_t n = duckdb_data_chunk_get_size(input);
     const int64_t *row = duckdb_vector_get_data(duckdb_data_chunk_get_vector(input, 0));
     uint8_t *out = duckdb_vector_get_data(output);
@@ -158,44 +149,9 @@ static void picked_rows(duckdb_function_info info, duckdb_data_chunk input, duck
     }
 }
 
-static void free_bound(void *data)
-{
-    unref(data);
-}
-
-static void *copy_bound(void *data)
-{
-    struct sl_duck_pick *pick = data;
-    atomic_fetch_add(&pick->refs, 1);
-    return pick;
-}
-
-static struct sl_duck_pick *find_pick(struct sl_dataplane *dp, uint64_t id)
-{
-    pthread_mutex_lock(&dp->lock);
-    struct sl_duck_pick *pick = dp->picks;
-    while (pick != NULL && pick->id != id) {
-        pick = pick->next;
-    }
-    if (pick != NULL) {
-        atomic_fetch_add(&pick->refs, 1);
-    }
-    pthread_mutex_unlock(&dp->lock);
-    return pick;
-}
-
 static void bind_pick(duckdb_bind_info info)
 {
-    struct sl_dataplane *dp = duckdb_scalar_function_bind_get_extra_info(info);
-    uint64_t id = 0;
-    uint64_t unused = 0;
-    struct sl_duck_pick *pick = sl_duck_bind_handle(info, 1, &id, &unused) ? find_pick(dp, id) : NULL;
-    if (pick == NULL) {
-        duckdb_scalar_function_bind_set_error(info, "the read that asks for these rows was closed");
-        return;
-    }
-    duckdb_scalar_function_set_bind_data(info, pick, free_bound);
-    duckdb_scalar_function_set_bind_data_copy(info, copy_bound);
+    (void)sl_duck_bind_argument(info, &pick_class, 1); /* or an error is set */
 }
 
 bool sl_duck_pick_register(struct sl_dataplane *dp, duckdb_connection handle)

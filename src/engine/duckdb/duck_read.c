@@ -55,7 +55,7 @@ static void close_read(void *ctx)
     const silt_env *env = read->dp->env;
     sl_duck_reader_close(&read->reader);
     sl_duck_files_close(&read->opened);
-    sl_duck_pick_drop(read->dp, read->pick);
+    sl_duck_pick_drop(read->pick);
     silt_expr_unref(read->predicate);
     silt_schema_unref(read->schema);
     sl_arena_release(&read->arena);

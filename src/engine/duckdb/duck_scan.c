@@ -192,9 +192,9 @@ void sl_duck_scan_close(struct sl_dataplane *dp, struct sl_dataplane_scan *scan)
     if (scan == NULL) {
         return;
     }
-    sl_aside_drop(dp, scan->aside);
-    sl_duck_live_drop(dp, scan->live);
-    sl_duck_parts_drop(dp, scan->parts);
+    sl_aside_drop(scan->aside);
+    sl_duck_live_drop(scan->live);
+    sl_duck_parts_drop(scan->parts);
     sl_duck_files_close(&scan->files);
     sl_release(dp->env, scan, sizeof(*scan));
 }
