@@ -135,9 +135,9 @@ typedef struct silt_written_file {
 } silt_written_file;
 
 /*
- * What to write. Rows go to one or more files under `dir`, none much larger than target_file_size; with partition
- * columns a file holds rows of one combination of their values, and the columns themselves are left out of it. Files
- * are durable and under their final names when on_file tells of them. On failure everything written is removed.
+ * What to write. Rows go to one or more files under `dir`, none much larger than target_file_size as far as that is known in time;
+ * with partition columns a file holds rows of one combination of their values, and the columns themselves are left out of it. Files are
+ * durable and under their final names when on_file tells of them. On failure everything written is removed.
  */
 typedef struct silt_parquet_write {
     uint32_t size;

@@ -153,6 +153,29 @@ typedef struct silt_storage_vtable {
      */
     silt_status (*put_hint)(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                             silt_put_outcome *outcome, silt_error *err);
+
+    /*
+     * Optional, all four or none: a file whose bytes come one after the other. Nothing is visible before the end. One owner an upload.
+     * NULL slots: SILT_EUNSUPPORTED, and the default engine writes the whole file locally and calls adopt.
+     *
+     * upload_begin makes *upload and *unit, the number of bytes that appends are cut into; it need not ask the store anything.
+     *
+     * upload_append sends the next bytes, a multiple of *unit, and returns when the store has taken them; it may raise *unit. What it
+     * sends at once is its own choice, but no more than it was given is held.
+     *
+     * upload_finish sends the last bytes, as many as there are, and makes the file if its name is free, durable and atomically visible;
+     * SILT_EEXISTS when it is taken. Small files, which were never appended to, are one request. *upload is freed, and after a
+     * failure what was sent is removed as by upload_abort.
+     *
+     * upload_abort frees *upload and removes what was sent, as far as the store lets it, within a time of its own.
+     */
+    silt_status (*upload_begin)(void *impl, const silt_call *call, const char *path, void **upload, size_t *unit,
+                                silt_error *err);
+    silt_status (*upload_append)(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                 size_t *unit, silt_error *err);
+    silt_status (*upload_finish)(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                 silt_error *err);
+    void (*upload_abort)(void *impl, void *upload);
 } silt_storage_vtable;
 
 /*
@@ -193,6 +216,24 @@ SILT_API SILT_NODISCARD silt_status silt_storage_adopt(silt_storage *storage, co
                                                        const char *path, silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_storage_remove_tree(silt_storage *storage, const silt_call *call,
                                                              const char *dir, silt_error *err);
+
+/*
+ * A file that is written while its bytes come into being: the slots upload_…. SILT_EUNSUPPORTED when the store has none. An upload keeps
+ * its store alive. One owner, on any thread.
+ */
+typedef struct silt_upload silt_upload;
+SILT_API SILT_NODISCARD silt_status silt_storage_upload_begin(silt_storage *storage, const silt_call *call,
+                                                              const char *path, silt_upload **out, silt_error *err);
+/* How many bytes the next append must be a multiple of. */
+SILT_API size_t silt_upload_unit(const silt_upload *upload);
+SILT_API const char *silt_upload_path(const silt_upload *upload); /* borrowed */
+/* After a failure the upload can only be aborted. */
+SILT_API SILT_NODISCARD silt_status silt_upload_append(silt_upload *upload, const silt_call *call, const void *data,
+                                                       size_t data_len, silt_error *err);
+/* Frees the upload, whatever comes of it. */
+SILT_API SILT_NODISCARD silt_status silt_upload_finish(silt_upload *upload, const silt_call *call, const void *data,
+                                                       size_t data_len, silt_error *err);
+SILT_API void silt_upload_abort(silt_upload *upload); /* NULL is legal */
 
 /* Reads a whole file. *data is freed with silt_storage_free(storage, data, len); it is NULL for an empty file. */
 SILT_API SILT_NODISCARD silt_status silt_storage_read(silt_storage *storage, const silt_call *call, const char *path,

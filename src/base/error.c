@@ -263,3 +263,13 @@ void sl_error_context(silt_error *err, const char *format, ...)
     (void)snprintf(buffer + len, sizeof(buffer) - len, ": %s", err->message); /* cut by put_text anyway */
     put_text(err->message, sizeof(err->message), sl_str_from(buffer));
 }
+
+silt_status sl_error_take(silt_error *err, const silt_error *from)
+{
+    if (err != NULL) {
+        const uint32_t size = err->size;
+        *err = *from;
+        err->size = size;
+    }
+    return from->status;
+}

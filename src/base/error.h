@@ -28,6 +28,9 @@ silt_status sl_fail_nomem(silt_error *err);
 /* From an errno value: picks the status (ENOENT → ENOTFOUND, EACCES/EROFS → EACCESS, ENOSPC → ENOSPACE, else EIO). */
 silt_status sl_fail_errno(silt_error *err, int errnum, const char *operation, const char *path);
 
+/* Fills err with another record, as from a thread that has ended, and returns its status. */
+silt_status sl_error_take(silt_error *err, const silt_error *from);
+
 /* Additions to an error that is set. */
 void sl_error_hint(silt_error *err, const char *format, ...) SL_PRINTF(2, 3);
 void sl_error_path(silt_error *err, const char *path);

@@ -47,6 +47,15 @@ struct sl_dataplane_host {
     silt_status (*adopt)(silt_storage *storage, const silt_call *call, const char *local, const char *path,
                          silt_error *err);
     silt_status (*remove)(silt_storage *storage, const silt_call *call, const char *path, silt_error *err);
+    /* The functions silt_storage_upload_begin and silt_upload_… */
+    silt_status (*upload_begin)(silt_storage *storage, const silt_call *call, const char *path, silt_upload **out,
+                                silt_error *err);
+    size_t (*upload_unit)(const silt_upload *upload);
+    silt_status (*upload_append)(silt_upload *upload, const silt_call *call, const void *data, size_t data_len,
+                                 silt_error *err);
+    silt_status (*upload_finish)(silt_upload *upload, const silt_call *call, const void *data, size_t data_len,
+                                 silt_error *err);
+    void (*upload_abort)(silt_upload *upload);
     /* Deletion vectors: the functions silt_rows_… */
     silt_status (*rows_load)(silt_storage *storage, const silt_call *call, const silt_rows_request *requests, size_t n,
                              silt_rows **out, silt_error *err);

@@ -45,3 +45,44 @@ silt_status sl_decorator_local_path(void *impl, const char *path, char *buf, siz
     const struct sl_decorator *decorator = impl;
     return silt_storage_local_path(decorator->inner, path, buf, buf_size, err);
 }
+
+/* ---- uploads: the inner store's, as they are ---- */
+
+silt_status sl_decorator_upload_in(silt_storage *inner, const silt_call *call, const char *path, void **upload,
+                                   size_t *unit, silt_error *err)
+{
+    silt_upload *begun = NULL;
+    SL_TRY(silt_storage_upload_begin(inner, call, path, &begun, err));
+    *upload = begun;
+    *unit = silt_upload_unit(begun);
+    return SILT_OK;
+}
+
+silt_status sl_decorator_upload_begin(void *impl, const silt_call *call, const char *path, void **upload, size_t *unit,
+                                      silt_error *err)
+{
+    const struct sl_decorator *decorator = impl;
+    return sl_decorator_upload_in(decorator->inner, call, path, upload, unit, err);
+}
+
+silt_status sl_decorator_upload_append(void *impl, const silt_call *call, void *upload, const void *data,
+                                       size_t data_len, size_t *unit, silt_error *err)
+{
+    (void)impl;
+    SL_TRY(silt_upload_append(upload, call, data, data_len, err));
+    *unit = silt_upload_unit(upload);
+    return SILT_OK;
+}
+
+silt_status sl_decorator_upload_finish(void *impl, const silt_call *call, void *upload, const void *data,
+                                       size_t data_len, silt_error *err)
+{
+    (void)impl;
+    return silt_upload_finish(upload, call, data, data_len, err);
+}
+
+void sl_decorator_upload_abort(void *impl, void *upload)
+{
+    (void)impl;
+    silt_upload_abort(upload);
+}

@@ -30,5 +30,16 @@ silt_status sl_decorator_new(const silt_env *env, silt_storage *inner, const str
 /* Slots. */
 void sl_decorator_close(void *impl);
 silt_status sl_decorator_local_path(void *impl, const char *path, char *buf, size_t buf_size, silt_error *err);
+/* Of wrappers whose uploads are those of the inner store. The last three do not look at impl. */
+silt_status sl_decorator_upload_begin(void *impl, const silt_call *call, const char *path, void **upload, size_t *unit,
+                                      silt_error *err);
+silt_status sl_decorator_upload_append(void *impl, const silt_call *call, void *upload, const void *data,
+                                       size_t data_len, size_t *unit, silt_error *err);
+silt_status sl_decorator_upload_finish(void *impl, const silt_call *call, void *upload, const void *data,
+                                       size_t data_len, silt_error *err);
+void sl_decorator_upload_abort(void *impl, void *upload);
+/* The first of them, for whoever has the inner store by other means. */
+silt_status sl_decorator_upload_in(silt_storage *inner, const silt_call *call, const char *path, void **upload,
+                                   size_t *unit, silt_error *err);
 
 #endif

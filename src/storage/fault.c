@@ -202,6 +202,45 @@ static silt_status fault_remove_tree(void *impl, const silt_call *call, const ch
     return lose_answer(silt_storage_remove_tree(fault->base.inner, call, dir, err), action, err);
 }
 
+static silt_status fault_upload_begin(void *impl, const silt_call *call, const char *path, void **upload, size_t *unit,
+                                      silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "upload_begin", path);
+    if (action == SILT_FAULT_BEFORE) {
+        return inject(err, action);
+    }
+    SL_TRY(sl_decorator_upload_begin(impl, call, path, upload, unit, err));
+    if (action == SILT_FAULT_AFTER) {
+        silt_upload_abort(*upload);
+        return inject(err, action);
+    }
+    return SILT_OK;
+}
+
+static silt_status fault_upload_append(void *impl, const silt_call *call, void *upload, const void *data,
+                                       size_t data_len, size_t *unit, silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "upload_append", silt_upload_path(upload));
+    if (action == SILT_FAULT_BEFORE) {
+        return inject(err, action);
+    }
+    return lose_answer(sl_decorator_upload_append(impl, call, upload, data, data_len, unit, err), action, err);
+}
+
+static silt_status fault_upload_finish(void *impl, const silt_call *call, void *upload, const void *data,
+                                       size_t data_len, silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "upload_finish", silt_upload_path(upload));
+    if (action == SILT_FAULT_BEFORE) {
+        silt_upload_abort(upload);
+        return inject(err, action);
+    }
+    return lose_answer(silt_upload_finish(upload, call, data, data_len, err), action, err);
+}
+
 static const silt_storage_vtable fault_slots = {
     .size = sizeof(silt_storage_vtable),
     .abi_version = SILT_ABI_VERSION,
@@ -217,6 +256,10 @@ static const silt_storage_vtable fault_slots = {
     .local_path = sl_decorator_local_path,
     .adopt = fault_adopt,
     .remove_tree = fault_remove_tree,
+    .upload_begin = fault_upload_begin,
+    .upload_append = fault_upload_append,
+    .upload_finish = fault_upload_finish,
+    .upload_abort = sl_decorator_upload_abort,
 };
 
 silt_status silt_storage_fault_new(const silt_env *env, silt_storage *inner,

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "silt/version.h"
+#include "storage/decorator.h"
 
 struct lazy {
     const silt_env *env;
@@ -124,6 +125,14 @@ static silt_status lazy_remove_tree(void *impl, const silt_call *call, const cha
     return silt_storage_remove_tree(inner, call, dir, err);
 }
 
+static silt_status lazy_upload_begin(void *impl, const silt_call *call, const char *path, void **upload, size_t *unit,
+                                     silt_error *err)
+{
+    silt_storage *inner = NULL;
+    SL_TRY(need(impl, &inner, err));
+    return sl_decorator_upload_in(inner, call, path, upload, unit, err);
+}
+
 static const silt_storage_vtable lazy_slots = {
     .size = sizeof(silt_storage_vtable),
     .abi_version = SILT_ABI_VERSION,
@@ -139,6 +148,10 @@ static const silt_storage_vtable lazy_slots = {
     .local_path = lazy_local_path,
     .adopt = lazy_adopt,
     .remove_tree = lazy_remove_tree,
+    .upload_begin = lazy_upload_begin,
+    .upload_append = sl_decorator_upload_append,
+    .upload_finish = sl_decorator_upload_finish,
+    .upload_abort = sl_decorator_upload_abort,
 };
 
 silt_status sl_storage_lazy_new(const silt_env *env, const char *scheme, const struct sl_lazy_maker *maker,

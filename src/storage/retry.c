@@ -309,6 +309,10 @@ static const silt_storage_vtable retry_slots = {
     .local_path = sl_decorator_local_path,
     .adopt = pass_adopt,
     .remove_tree = retry_remove_tree,
+    .upload_begin = sl_decorator_upload_begin,
+    .upload_append = sl_decorator_upload_append,
+    .upload_finish = sl_decorator_upload_finish,
+    .upload_abort = sl_decorator_upload_abort,
 };
 
 silt_status silt_storage_retry_new(const silt_env *env, silt_storage *inner, const silt_retry_options *options,

@@ -6,6 +6,9 @@
  */
 #include "silt/storage.h"
 
+#include <string.h>
+
+#include "base/alloc.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "silt/version.h"
@@ -131,6 +134,35 @@ static silt_status trace_remove_tree(void *impl, const silt_call *call, const ch
     return tell(trace, started_us, (silt_trace_event){.operation = "remove_tree", .path = dir, .status = status});
 }
 
+static silt_status trace_upload_append(void *impl, const silt_call *call, void *upload, const void *data,
+                                       size_t data_len, size_t *unit, silt_error *err)
+{
+    const struct trace *trace = impl;
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    silt_status status = sl_decorator_upload_append(impl, call, upload, data, data_len, unit, err);
+    return tell(trace, started_us,
+                (silt_trace_event){.operation = "upload_append",
+                                   .path = silt_upload_path(upload),
+                                   .status = status,
+                                   .bytes = (int64_t)data_len});
+}
+
+static silt_status trace_upload_finish(void *impl, const silt_call *call, void *upload, const void *data,
+                                       size_t data_len, silt_error *err)
+{
+    const struct trace *trace = impl;
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    char *path = sl_strdup_len(trace->base.env, silt_upload_path(upload), strlen(silt_upload_path(upload)));
+    silt_status status = silt_upload_finish(upload, call, data, data_len, err);
+    status = tell(trace, started_us,
+                  (silt_trace_event){.operation = "upload_finish",
+                                     .path = path != NULL ? path : "",
+                                     .status = status,
+                                     .bytes = (int64_t)data_len});
+    sl_strfree(trace->base.env, path);
+    return status;
+}
+
 static const silt_storage_vtable trace_slots = {
     .size = sizeof(silt_storage_vtable),
     .abi_version = SILT_ABI_VERSION,
@@ -146,6 +178,10 @@ static const silt_storage_vtable trace_slots = {
     .local_path = sl_decorator_local_path,
     .adopt = trace_adopt,
     .remove_tree = trace_remove_tree,
+    .upload_begin = sl_decorator_upload_begin,
+    .upload_append = trace_upload_append,
+    .upload_finish = trace_upload_finish,
+    .upload_abort = sl_decorator_upload_abort,
 };
 
 silt_status silt_storage_trace_new(const silt_env *env, silt_storage *inner,

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define LARGE_BYTES ((size_t)20 << 20)
+#define UPLOAD_BYTES ((size_t)27 << 20)
 #define TREE_FILES 1100
 #define CLOCK_SLACK_MS 120000 /* between this machine and a server */
 
@@ -172,6 +173,79 @@ void a_large_file_is_adopted_whole(struct contract *c)
         (void)(expect_status(c, status, SILT_EEXISTS, &err, "adopting a large file to a taken name") &&
                expect(c, is_there(local), "the file that was not adopted is gone"));
         (void)unlink(local);
+    }
+    free(bytes);
+}
+
+/* ---- uploads ---- */
+
+/* Begins one; false after a report, or where the store has none. */
+static bool begin_upload(struct contract *c, const char *name, silt_upload **upload)
+{
+    char path[CONTRACT_PATH_SIZE];
+    silt_error err = SILT_ERROR_INIT;
+    const silt_status status = silt_storage_upload_begin(c->store, NULL, path_of(c, path, name), upload, &err);
+    if (status == SILT_EUNSUPPORTED) {
+        skip_case(c, "the store has no uploads");
+        return false;
+    }
+    return expect_status(c, status, SILT_OK, &err, "upload_begin");
+}
+
+static bool append(struct contract *c, silt_upload *upload, const unsigned char *bytes, size_t n)
+{
+    silt_error err = SILT_ERROR_INIT;
+    const silt_status status = silt_upload_append(upload, NULL, bytes, n, &err);
+    return expect_status(c, status, SILT_OK, &err, "upload_append");
+}
+
+static bool finish(struct contract *c, silt_upload *upload, const unsigned char *bytes, size_t n, silt_status wanted)
+{
+    silt_error err = SILT_ERROR_INIT;
+    const silt_status status = silt_upload_finish(upload, NULL, bytes, n, &err);
+    return expect_status(c, status, wanted, &err, "upload_finish");
+}
+
+void an_upload_is_seen_when_it_is_finished_and_takes_a_free_name_only(struct contract *c)
+{
+    unsigned char *bytes = large_bytes(c, UPLOAD_BYTES);
+    silt_upload *upload = NULL;
+    if (bytes == NULL || !begin_upload(c, "p=1/up.parquet", &upload)) {
+        free(bytes);
+        return;
+    }
+    const size_t unit = silt_upload_unit(upload);
+    (void)expect(c, 3 * unit < UPLOAD_BYTES, "a part has %zu bytes", unit);
+    bool fine = append(c, upload, bytes, 2 * unit) && append(c, upload, bytes + 2 * unit, unit) &&
+                expect_missing(c, "p=1/up.parquet");
+    if (!fine) {
+        silt_upload_abort(upload);
+    } else {
+        (void)(finish(c, upload, bytes + 3 * unit, UPLOAD_BYTES - 3 * unit, SILT_OK) &&
+               expect_bytes(c, "p=1/up.parquet", bytes, UPLOAD_BYTES));
+    }
+    /* Small ones and large ones, to a name that is taken. */
+    (void)(begin_upload(c, "p=1/up.parquet", &upload) && finish(c, upload, bytes, 10, SILT_EEXISTS));
+    fine = begin_upload(c, "p=1/up.parquet", &upload) && append(c, upload, bytes, unit);
+    (void)(fine && finish(c, upload, bytes, 10, SILT_EEXISTS) &&
+           expect_bytes(c, "p=1/up.parquet", bytes, UPLOAD_BYTES));
+    (void)(begin_upload(c, "small", &upload) && finish(c, upload, (const unsigned char *)"text", 4, SILT_OK) &&
+           expect_text(c, "small", "text"));
+    (void)(begin_upload(c, "empty", &upload) && finish(c, upload, NULL, 0, SILT_OK) && expect_text(c, "empty", ""));
+    free(bytes);
+}
+
+void an_upload_that_is_called_off_leaves_nothing(struct contract *c)
+{
+    unsigned char *bytes = large_bytes(c, UPLOAD_BYTES);
+    silt_upload *upload = NULL;
+    if (bytes != NULL && begin_upload(c, "off/up.parquet", &upload)) {
+        (void)append(c, upload, bytes, silt_upload_unit(upload));
+        silt_upload_abort(upload);
+        (void)(expect_missing(c, "off/up.parquet") && begin_upload(c, "off/up.parquet", &upload));
+        silt_upload_abort(upload);
+        (void)(expect_missing(c, "off/up.parquet") && put_new_text(c, "off/up.parquet", "free", SILT_PUT_DONE) &&
+               expect_list(c, "off", NULL, true, "up.parquet\n"));
     }
     free(bytes);
 }

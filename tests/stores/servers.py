@@ -87,6 +87,8 @@ class Server:
     refused = ""  # kinds of names that its store refuses (cases_names.c)
     left_out = ""  # kinds that the server takes for others
     endpoint_option = None
+    has_uploads = False  # worth large files
+    keeps_files = False  # what it keeps lies in files of its folder "root"
 
     def __init__(self):
         self.process = self.folder = self.log = None
@@ -255,6 +257,7 @@ class Versitygw(S3Server):
 
     name = "versitygw"
     wrong = {"aws_secret_access_key": "another+secret/of=tests"}
+    has_uploads = keeps_files = True
 
     def command(self):
         os.makedirs(os.path.join(self.data("root"), BUCKET))

@@ -13,7 +13,7 @@
  *                        duck_variant.h: variants; duck_aside.h: columns that DuckDB would read wrongly
  *   handlers             duck_read.c (and duck_sparse.c, duck_pick.c), duck_filter.c (rows in by duck_rows.c), duck_write.c
  *   a write              duck_write.c  the course of it; duck_cast.c: store assignment; duck_copy.c, duck_split.c, duck_stats.c,
- *                        duck_publish.c: its steps (duck_write.h); duck_field_ids.c: ids of columns; duck_text.c: partition
+ *                        duck_send.c with duck_pace.h, duck_publish.c: its steps (duck_write.h); duck_field_ids.c: ids of columns; duck_text.c: partition
  *                        values as the log spells them
  *   a file of a name     duck_write_file.c, for checkpoints
  *   files                duck_files.c  what DuckDB can open, scratch folders

@@ -9,6 +9,8 @@
  */
 #include "duck_write.h"
 
+#include "duck_pace.h"
+
 #include <stdio.h>
 
 #include "base/error.h"
@@ -299,7 +301,9 @@ static silt_status put_select(struct sl_duck_writing *w, const struct sl_duck_wr
     for (size_t i = 0; i < w->request->schema->root.n_fields; i++) {
         sl_buf_printf(sql, i == 0 ? "c%zu" : ", c%zu", i);
     }
-    sl_buf_put_c(sql, ")) TO ");
+    sl_buf_put_char(sql, ')');
+    sl_duck_pace_put(sl_duck_send_pace(w), sql);
+    sl_buf_put_c(sql, ") TO ");
     return SILT_OK;
 }
 
@@ -352,17 +356,48 @@ static silt_status run_copy(struct sl_duck_writing *w, const struct sl_duck_writ
     return status;
 }
 
+/*
+ * Whether COPY is to make several files by itself, and how files go to a store that is not here. Rows that come one after the other keep their
+ * order in several files. Partitions have no size that is known before, and neither may rows in an order of their own be scattered
+ * over files: both are split afterwards, which needs them here. Else a file that is larger than it was to be is no harm, and a disk that
+ * is full would be.
+ */
+static silt_status choose_course(struct sl_duck_writing *w, const struct sl_duck_write_source *source, bool *several,
+                                 silt_error *err)
+{
+    struct sl_duck_promise promise = {0};
+    const bool limited = w->request->target_file_size >= LEAST_SIZE_FOR_COPY;
+    const bool partitioned = w->request->n_partition_columns > 0;
+    const bool rolls = limited && !partitioned && w->far && source->serial;
+    if (limited && !partitioned && !rolls) {
+        SL_TRY(sl_duck_plan(w, source, &promise, err));
+    }
+    *several = rolls || (promise.large && !promise.sorted);
+    const bool split = sl_duck_split_limit(w->request) != INT64_MAX;
+    w->mode = SL_DUCK_SENT_GIVEN;
+    if (split && (partitioned || !limited)) {
+        w->mode = SL_DUCK_SENT_KEPT;
+    }
+    if (!w->far || (promise.large && promise.sorted)) {
+        w->mode = SL_DUCK_SENT_WHOLE;
+    }
+    return SILT_OK;
+}
+
 silt_status sl_duck_copy(struct sl_duck_writing *w, const struct sl_duck_write_source *source, silt_error *err)
 {
     duckdb_result columns = {0};
     bool several = false;
     silt_status status = describe(w, source, &columns, err);
-    if (status == SILT_OK && w->request->n_partition_columns == 0 &&
-        w->request->target_file_size >= LEAST_SIZE_FOR_COPY) {
-        status = sl_duck_is_large(w, source, &several, err);
+    if (status == SILT_OK) {
+        status = choose_course(w, source, &several, err);
+    }
+    if (status == SILT_OK) {
+        status = sl_duck_send_begin(w, err);
     }
     if (status == SILT_OK) {
         status = run_copy(w, source, &columns, several, err);
+        status = sl_duck_send_end(w, status, err);
     }
     duckdb_destroy_result(&columns);
     return status;

@@ -6,7 +6,6 @@
 #include "duck_write.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <sys/stat.h>
 
 #include "base/env.h"
@@ -83,9 +82,9 @@ static silt_status put_random_dir(const struct sl_duck_writing *w, struct sl_buf
 }
 
 /* A prefix that ends in '/' is a folder above those of the partition; another one begins the file's own name. */
-static silt_status put_name(const struct sl_duck_writing *w, size_t number, struct sl_buf *out, silt_error *err)
+silt_status sl_duck_put_name(const struct sl_duck_writing *w, const struct sl_duck_staged *file, size_t number,
+                             struct sl_buf *out, silt_error *err)
 {
-    const struct sl_duck_staged *file = sl_vec_at(&w->files, number);
     const struct sl_duck_codec *codec = NULL;
     char uuid[SL_UUID_TEXT_SIZE];
     SL_TRY(sl_duck_find_codec(w->request->codec, &codec, err));
@@ -110,8 +109,11 @@ static silt_status make_names(struct sl_duck_writing *w, silt_error *err)
     silt_status status = SILT_OK;
     for (size_t i = 0; i < w->files.len && status == SILT_OK; i++) {
         struct sl_duck_staged *file = sl_vec_at(&w->files, i);
+        if (file->sending != NULL) {
+            continue; /* it has its name */
+        }
         sl_buf_clear(&name);
-        status = put_name(w, i, &name, err);
+        status = sl_duck_put_name(w, file, i, &name, err);
         if (status == SILT_OK) {
             file->relative = sl_arena_strdup(&w->arena, sl_buf_view(&name));
             file->path = sl_uri_join(&w->arena, sl_str_from(w->request->dir), sl_buf_view(&name)).ptr;
@@ -136,10 +138,10 @@ struct moving {
  * When a file was modified: of a store with local paths its own word, for which it costs nothing to ask; elsewhere the time at which the file was
  * written here, since asking would be a round more for each file, and what the log says of it has no use for another clock.
  */
-static silt_status take_time(const struct sl_duck_writing *w, struct sl_duck_staged *file, bool is_far, silt_error *err)
+static silt_status take_time(const struct sl_duck_writing *w, struct sl_duck_staged *file, silt_error *err)
 {
     int64_t size_bytes = 0;
-    if (is_far) {
+    if (w->far) {
         return SILT_OK; /* known since before the move */
     }
     SL_TRY(w->conn.dp->host->stat(w->request->storage, w->call, file->path, &size_bytes, &file->modified_ms, err));
@@ -167,14 +169,13 @@ static silt_status move_file(const struct sl_duck_writing *w, struct sl_duck_sta
 {
     const struct sl_dataplane_host *host = w->conn.dp->host;
     silt_storage *storage = w->request->storage;
-    char there[PATH_MAX];
     SL_TRY(sl_call_check(w->conn.dp->env, w->call, err));
-    const bool is_far = host->local_path(storage, file->path, there, sizeof(there), NULL) == SILT_EUNSUPPORTED;
-    if (is_far) {
+    if (w->far) {
         SL_TRY(note_time(file, err));
     }
-    SL_TRY(host->adopt(storage, w->call, file->local, file->path, err));
-    return take_time(w, file, is_far, err);
+    SL_TRY(file->sending != NULL ? sl_duck_send_rest(w, file, err)
+                                 : host->adopt(storage, w->call, file->local, file->path, err));
+    return take_time(w, file, err);
 }
 
 static void *move_files(void *arg)
@@ -213,15 +214,7 @@ static silt_status move_all(struct sl_duck_writing *w, silt_error *err)
         pthread_join(threads[i], NULL);
     }
     pthread_mutex_destroy(&moving.lock);
-    if (moving.error.status == SILT_OK) {
-        return SILT_OK;
-    }
-    if (err != NULL) {
-        const uint32_t size = err->size;
-        *err = moving.error;
-        err->size = size;
-    }
-    return moving.error.status;
+    return moving.error.status == SILT_OK ? SILT_OK : sl_error_take(err, &moving.error);
 }
 
 silt_status sl_duck_publish(struct sl_duck_writing *w, silt_error *err)

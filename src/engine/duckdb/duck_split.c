@@ -69,10 +69,10 @@ static void read_plan(const sl_json *root, int64_t *rows, bool *sorted)
     }
 }
 
-silt_status sl_duck_is_large(struct sl_duck_writing *w, const struct sl_duck_write_source *source, bool *out,
-                             silt_error *err)
+silt_status sl_duck_plan(struct sl_duck_writing *w, const struct sl_duck_write_source *source,
+                         struct sl_duck_promise *out, silt_error *err)
 {
-    *out = false;
+    *out = (struct sl_duck_promise){0};
     const silt_env *env = w->conn.dp->env;
     duckdb_result result = {0};
     duckdb_data_chunk chunk = NULL;
@@ -103,7 +103,8 @@ silt_status sl_duck_is_large(struct sl_duck_writing *w, const struct sl_duck_wri
         width += width_of(w->request->schema->root.fields[i].type);
     }
     const double bytes = (double)rows * (double)width * FILE_SHARE_PERCENT / 100.0;
-    *out = !sorted && bytes > (double)w->request->target_file_size;
+    out->sorted = sorted;
+    out->large = bytes > (double)w->request->target_file_size;
     sl_json_free(doc);
     duckdb_destroy_data_chunk(&chunk);
     duckdb_destroy_result(&result);
@@ -164,20 +165,29 @@ static silt_status split_file(struct sl_duck_writing *w, const struct sl_duck_st
     return SILT_OK;
 }
 
+int64_t sl_duck_split_limit(const silt_parquet_write *request)
+{
+    const int64_t target = request->target_file_size;
+    if (target <= 0 || target > INT64_MAX / TOLERANCE_PERCENT) {
+        return INT64_MAX;
+    }
+    return target / 100 * TOLERANCE_PERCENT + target % 100 * TOLERANCE_PERCENT / 100;
+}
+
 silt_status sl_duck_split(struct sl_duck_writing *w, silt_error *err)
 {
-    const int64_t target = w->request->target_file_size;
-    if (target <= 0 || target > INT64_MAX / TOLERANCE_PERCENT) {
+    const int64_t most = sl_duck_split_limit(w->request);
+    if (most == INT64_MAX) {
         return SILT_OK;
     }
-    const int64_t most = target / 100 * TOLERANCE_PERCENT + target % 100 * TOLERANCE_PERCENT / 100;
     struct sl_vec written = w->files;
     sl_vec_init(&w->files, w->conn.dp->env, sizeof(struct sl_duck_staged));
     w->splitting = true;
     silt_status status = SILT_OK;
     for (size_t i = 0; i < written.len && status == SILT_OK; i++) {
-        const struct sl_duck_staged *file = sl_vec_at(&written, i);
-        if (file->size_bytes > most && file->num_rows > 1) {
+        struct sl_duck_staged *file = sl_vec_at(&written, i);
+        if (file->size_bytes > most && file->num_rows > 1 && w->mode != SL_DUCK_SENT_GIVEN) {
+            sl_duck_send_call_off(w, file);
             status = split_file(w, file, err);
             continue;
         }

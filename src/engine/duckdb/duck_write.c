@@ -75,6 +75,7 @@ static silt_status open_stage(struct sl_duck_writing *w, silt_error *err)
     const silt_status found = dp->host->local_path(w->request->storage, w->request->dir, local, PATH_MAX, err);
     if (found == SILT_EUNSUPPORTED) {
         silt_error_reset(err);
+        w->far = true;
         return sl_duck_make_dir(dp, &w->arena, dp->temp_dir, "silt-write-", &w->stage, err);
     }
     SL_TRY(found);
@@ -97,6 +98,7 @@ static silt_status begin(struct sl_dataplane *dp, const silt_call *call, const s
 
 static void end(struct sl_dataplane *dp, struct sl_duck_writing *w)
 {
+    sl_duck_send_close(w);
     sl_duck_remove_dir(dp, w->stage);
     sl_duck_disconnect(&w->conn);
     sl_duck_texts_close(&w->texts);
@@ -150,7 +152,7 @@ silt_status sl_duck_write(void *impl, const silt_call *call, const silt_parquet_
         sl_buf_put_str(&sql, sl_buf_view(&view.table));
         status = sl_buf_status(&sql, err);
         if (status == SILT_OK) {
-            const struct sl_duck_write_source source = {.sql = sl_buf_view(&sql)};
+            const struct sl_duck_write_source source = {.sql = sl_buf_view(&sql), .serial = true};
             status = write_source(&w, &source, err);
         }
         sl_buf_release(&sql);

@@ -5,7 +5,7 @@
  *   s3_bucket    what options say about a bucket: endpoint, style, region, encryption, credentials (pure but for the files of profiles)
  *   s3_ask       one request: URL, headers, signature; what to make of an answer; errors
  *   s3_parse     answers in XML (pure)
- *   s3_read, s3_list, s3_put, s3_adopt, s3_tree, s3_probe    the slots
+ *   s3_read, s3_list, s3_put, s3_upload, s3_adopt, s3_tree, s3_probe    the slots
  *   s3_examine   the way to a bucket, step by step
  *   s3_log       slots again: what is in a table's log may go by DynamoDB (dynamo.h), or others may do so
  *
@@ -228,6 +228,13 @@ silt_status sl_s3_stat(void *impl, const silt_call *call, const char *path, int6
                        silt_error *err);
 silt_status sl_s3_remove(void *impl, const silt_call *call, const char *path, silt_error *err);
 silt_status sl_s3_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err);
+silt_status sl_s3_upload_begin(void *impl, const silt_call *call, const char *path, void **upload, size_t *unit,
+                               silt_error *err);
+silt_status sl_s3_upload_append(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                size_t *unit, silt_error *err);
+silt_status sl_s3_upload_finish(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                silt_error *err);
+void sl_s3_upload_abort(void *impl, void *upload);
 silt_status sl_s3_remove_tree(void *impl, const silt_call *call, const char *dir, silt_error *err);
 
 /* ---- s3_log ---- */
@@ -243,6 +250,12 @@ silt_status sl_s3_log_remove_tree(void *impl, const silt_call *call, const char 
 int64_t sl_s3_commit_version(struct sl_str name);
 bool sl_s3_log_is_checked(struct sl_s3_store *store, const struct sl_s3_log *log);
 void sl_s3_log_set_checked(struct sl_s3_store *store, struct sl_s3_log *log);
+
+/* ---- s3_upload, for others ---- */
+
+/* As the slot upload_begin, of a file whose size is known, or -1. */
+silt_status sl_s3_upload_new(struct sl_s3_store *store, const char *path, int64_t size, void **out, size_t *unit,
+                             silt_error *err);
 
 /* ---- s3_probe ---- */
 

@@ -112,6 +112,10 @@ static const silt_storage_vtable slots = {
     .remove = sl_s3_remove,
     .adopt = sl_s3_log_adopt,
     .remove_tree = sl_s3_log_remove_tree,
+    .upload_begin = sl_s3_upload_begin,
+    .upload_append = sl_s3_upload_append,
+    .upload_finish = sl_s3_upload_finish,
+    .upload_abort = sl_s3_upload_abort,
 };
 
 silt_status sl_s3_open(const struct sl_remote_context *context, const silt_storage_vtable **vtable, void **impl,
