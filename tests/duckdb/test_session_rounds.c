@@ -110,18 +110,26 @@ static void what_came_since_takes_one_round(void **state)
     assert_int_equal(rig->rounds.rounds, 2);
     rig->rounds.patience_ms = 0;
     assert_true(sql_run(&rig->writer, "INSERT INTO " TABLE " VALUES (3)"));
-    assert_true(sql_run(&rig->writer, "INSERT INTO " TABLE " VALUES (4)"));
     rounds_reset(&rig->rounds);
     rig->rounds.patience_ms = PATIENCE_MS;
-    expect_sum(rig, TABLE, 10);
+    expect_sum(rig, TABLE, 6);
     assert_int_equal(rig->rounds.n_lists, 1);
-    assert_int_equal(rig->rounds.n_reads, 2 + 4);
+    assert_int_equal(rig->rounds.n_reads, 1 + 3);
     assert_int_equal(rig->rounds.rounds, 2);
     rig->rounds.patience_ms = 0;
-    for (int i = 5; i < 9; i++) { /* more than are asked for ahead */
+    assert_true(sql_run(&rig->writer, "INSERT INTO " TABLE " VALUES (4)"));
+    assert_true(sql_run(&rig->writer, "INSERT INTO " TABLE " VALUES (5)"));
+    rounds_reset(&rig->rounds);
+    rig->rounds.patience_ms = PATIENCE_MS;
+    expect_sum(rig, TABLE, 15); /* one more than came before is asked for */
+    assert_int_equal(rig->rounds.n_lists, 1);
+    assert_int_equal(rig->rounds.n_reads, 2 + 5);
+    assert_int_equal(rig->rounds.rounds, 2);
+    rig->rounds.patience_ms = 0;
+    for (int i = 6; i < 11; i++) { /* more than are asked for ahead */
         assert_true(sql_run(&rig->writer, "INSERT INTO " TABLE " VALUES (%d)", i));
     }
-    expect_sum(rig, TABLE, 36);
+    expect_sum(rig, TABLE, 55);
 }
 
 static void written_files_are_not_asked_for_their_time(void **state)

@@ -27,6 +27,7 @@ silt_snapshot *sl_snapshot_alloc(silt_table *table)
     atomic_init(&snapshot->detailed, NULL);
     atomic_init(&snapshot->details_too_big, false);
     atomic_init(&snapshot->stats_form, SL_STATS_TEXT);
+    atomic_init(&snapshot->n_ahead, 1);
     atomic_init(&snapshot->newest_us, INT64_MIN);
     atomic_init(&snapshot->newest_wall_us, INT64_MIN);
     snapshot->env = env;

@@ -39,6 +39,7 @@ struct silt_snapshot {
     _Atomic(int64_t)
         newest_us; /* monotonic time at which it was last seen to be the newest version; INT64_MIN: never */
     _Atomic(int64_t) newest_wall_us; /* the same by the wall clock, which counts while the machine sleeps */
+    atomic_size_t n_ahead;           /* commits that a refresh asks for beside the listing */
     int64_t in_commit_timestamp;     /* of the version's own commit, SL_NO_I64 if not seen */
     struct sl_kv_list properties;    /* in the order of their keys */
     struct sl_str_list features;     /* in byte order */

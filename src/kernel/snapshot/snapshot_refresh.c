@@ -327,7 +327,7 @@ static void ask(void *arg, size_t item)
                                          look->err);
     } else {
         const struct sl_log_source source = sl_snapshot_source(old);
-        sl_ahead_read(&look->ahead, &source, look->call, version);
+        sl_ahead_read(&look->ahead, &source, look->call, version, atomic_load(&old->n_ahead));
     }
 }
 
@@ -352,8 +352,14 @@ static silt_status refresh(struct look *look, silt_snapshot **out, silt_error *e
         found = LOG_DIFFERS; /* opened through a version checksum: so is the new one, if it can be */
     }
     switch (found) {
-    case LOG_UNCHANGED: *out = silt_snapshot_ref(old); return SILT_OK;
-    case LOG_GREW: return make_grown(look, n_new, out, err);
+    case LOG_UNCHANGED:
+        atomic_store(&old->n_ahead, 1);
+        *out = silt_snapshot_ref(old);
+        return SILT_OK;
+    case LOG_GREW:
+        SL_TRY(make_grown(look, n_new, out, err));
+        atomic_store(&(*out)->n_ahead, n_new + 1); /* a log that grows is likely to go on */
+        return SILT_OK;
     case LOG_DIFFERS: break;
     }
     sl_table_keep_crc(old->table, -1, (struct sl_str){NULL, 0}); /* it may be another table's */
