@@ -1,6 +1,6 @@
 # Fuzzers and benchmark tools: built only when asked for.
 
-# Each bench/*.c is a program; bench/support holds what they share. Those that measure libduckdb itself are linked to it.
+# Each bench/*.c is a program; bench/support holds what they share. Those that measure libduckdb or libcurl itself are linked to it.
 file(GLOB silt_bench_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/*.c")
 file(GLOB silt_bench_support CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bench/support/*.c")
 add_custom_target(bench-tools)
@@ -20,6 +20,8 @@ foreach(source IN LISTS silt_bench_sources)
   target_link_libraries(${name} PRIVATE silt_flags silt_bench_support)
   if(name MATCHES "^bench_duck")
     target_link_libraries(${name} PRIVATE silt_libduckdb)
+  elseif(name STREQUAL "bench_ranges")
+    target_link_libraries(${name} PRIVATE PkgConfig::LIBCURL)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bench")
   add_dependencies(bench-tools ${name})

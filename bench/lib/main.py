@@ -9,6 +9,7 @@ import tempfile
 import area_checkpoint
 import area_commits
 import area_log
+import area_stores
 import area_tables
 import contest
 import queries
@@ -132,6 +133,7 @@ AREAS = {
     **area_tables.AREAS,
     **area_checkpoint.AREAS,
     **area_commits.AREAS,
+    **area_stores.AREAS,
 }
 GROUPS = {"log": list(area_log.AREAS)}
 

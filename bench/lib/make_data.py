@@ -1,4 +1,5 @@
-"""Makes the benchmarks' tables; run by the peers' Python: make_data.py FOLDER SCALE_FACTOR base|tpch|vectors, or FOLDER FILES skip.
+"""Makes the benchmarks' tables; run by the peers' Python: make_data.py FOLDER SCALE_FACTOR base|tpch|vectors, FOLDER FILES skip, or
+FOLDER MEGABYTES stores.
 
 TPC-H's generator is seeded, so the same scale factor gives the same rows. The Parquet files are DuckDB's and the log is written here,
 so that no contestant reads what it laid out itself. A finished part leaves a file "done" or "done-PART".
@@ -18,6 +19,8 @@ import queries
 
 ROWS_PER_FILE = 1_000_000
 SKIP_ROWS = 50_000
+MANY_FILES, MANY_ROWS = 1000, 1000
+SCAN_FILES, SCAN_COLUMNS = 8, 8
 COPY_OPTIONS = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 3, ROW_GROUP_SIZE 122880"
 NAMESPACE = uuid.UUID("5fba94ed-9794-4965-ba6e-6ee3c0d22af9")
 TIME_MS = 1_767_225_600_000
@@ -78,9 +81,9 @@ def head(name, columns):
                           "createdTime": TIME_MS}}]
 
 
-def copy_file(db, query, folder, stem):
+def copy_file(db, query, folder, stem, options=COPY_OPTIONS):
     name = f"part-{stem:05d}-{uuid.uuid5(NAMESPACE, f'{os.path.basename(folder)} {stem}')}-c000.zstd.parquet"
-    db.execute(f"COPY ({query}) TO '{os.path.join(folder, name)}' ({COPY_OPTIONS})")
+    db.execute(f"COPY ({query}) TO '{os.path.join(folder, name)}' ({options})")
     return name
 
 
@@ -184,7 +187,29 @@ def make_skip(root, n_files):
     write_commit(folder, 0, head("skip", columns) + adds)
 
 
-PARTS = {"base": make_base, "tpch": make_tpch, "vectors": make_vectors, "skip": make_skip}
+def make_files(db, folder, columns, queries_of_files, options=COPY_OPTIONS):
+    """A table of one commit, a file a query."""
+    os.makedirs(folder)
+    names = [copy_file(db, query, folder, number, options) for number, query in enumerate(queries_of_files)]
+    write_commit(folder, 0, head(os.path.basename(folder), columns) + [add_action(db, folder, name, columns) for name in names])
+
+
+def make_stores(root, megabytes):
+    """Many small files; and as many megabytes as said of numbers that no codec makes smaller, so that to decode them costs little."""
+    shutil.rmtree(root, ignore_errors=True)
+    db = duckdb.connect()
+    make_files(db, os.path.join(root, "many"), [("id", "BIGINT"), ("v", "INTEGER"), ("note", "VARCHAR")], [
+        f"SELECT i::BIGINT AS id, (i % 1000)::INTEGER AS v, md5(i::VARCHAR) AS note FROM range({first}, {first + MANY_ROWS}) t(i)"
+        for first in range(0, MANY_FILES * MANY_ROWS, MANY_ROWS)])
+    numbers = ", ".join(f"(hash(i * 8 + {n}) >> 1)::BIGINT AS c{n}" for n in range(SCAN_COLUMNS))
+    rows = int(megabytes * (1 << 20) / (8 * SCAN_COLUMNS))
+    each = -(-rows // SCAN_FILES)
+    make_files(db, os.path.join(root, "scan"), [(f"c{n}", "BIGINT") for n in range(SCAN_COLUMNS)], [
+        f"SELECT {numbers} FROM range({first}, {min(rows, first + each)}) t(i)" for first in range(0, rows, each)],
+        "FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 122880, DICTIONARY_SIZE_LIMIT 1")
+
+
+PARTS = {"base": make_base, "tpch": make_tpch, "vectors": make_vectors, "skip": make_skip, "stores": make_stores}
 
 
 def main(root, size, part):
@@ -192,7 +217,7 @@ def main(root, size, part):
     if part in ("tpch", "vectors") and not os.path.exists(os.path.join(root, "done")):
         main(root, size, "base")
     PARTS[part](root, float(size))
-    with open(os.path.join(root, "done" if part in ("base", "skip") else f"done-{part}"), "w", encoding="utf-8"):
+    with open(os.path.join(root, "done" if part in ("base", "skip", "stores") else f"done-{part}"), "w", encoding="utf-8"):
         pass
 
 

@@ -15,7 +15,10 @@ Imports are outside of the times and inside of the process's. WHAT is one of
     --open TABLE                          protocol, metadata and schema
     --checkpoint TABLE                    writes one, of the newest version (delta-rs)
     --append TABLE N                      commits of one row (two columns), as bench_append
-    --refresh TABLE FOLDER                before each repetition but the first the next commit of FOLDER is moved into the log
+    --refresh TABLE FOLDER                before each repetition but the first the next commit of FOLDER is moved into the log; "": none is
+    --insert TABLE                        a commit of one row (two columns) a repetition, the table is kept open between them
+
+Tables may be URIs of S3; then AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION say where and how.
 """
 import argparse
 import decimal
@@ -57,14 +60,24 @@ class DuckDb:
         self.connection = duckdb.connect(config={
             "allow_unsigned_extensions": "true", "autoinstall_known_extensions": "false",
             "threads": str(args.threads)})
-        folder = list(extension.__path__)[0]
-        self.connection.execute(
-            "LOAD '" + glob.glob(os.path.join(folder, "**", "delta.duckdb_extension"), recursive=True)[0] + "'")
+        if os.environ.get("AWS_ENDPOINT_URL"):
+            self.load(importlib.import_module("duckdb_extension_httpfs"), "httpfs")
+            keys = {"KEY_ID": "AWS_ACCESS_KEY_ID", "SECRET": "AWS_SECRET_ACCESS_KEY", "REGION": "AWS_REGION"}
+            said = ", ".join(f"{name} '{os.environ[variable]}'" for name, variable in keys.items())
+            endpoint = os.environ["AWS_ENDPOINT_URL"].split("://")[1]
+            self.connection.execute(
+                f"CREATE SECRET (TYPE s3, {said}, ENDPOINT '{endpoint}', URL_STYLE 'path', USE_SSL false)")
+        self.load(extension, "delta")
         self.ways = {name: f"delta_scan('{place}')" for name, place in args.tables.items()}
         if args.pinned:
             for name, place in args.tables.items():
                 self.connection.execute(f"ATTACH '{place}' AS pinned_{name} (TYPE delta, PIN_SNAPSHOT)")
                 self.ways[name] = f"pinned_{name}"
+
+    def load(self, extension, name):
+        folder = list(extension.__path__)[0]
+        path = glob.glob(os.path.join(folder, "**", f"{name}.duckdb_extension"), recursive=True)[0]
+        self.connection.execute(f"LOAD '{path}'")
 
     def query(self, text):
         return texts(self.connection.execute(queries.fill(text, self.ways)).fetchall())
@@ -132,6 +145,11 @@ class DeltaRs:
     def append(self, table):
         rows = self.pyarrow.table({"id": self.pyarrow.array([1], self.pyarrow.int64()), "name": ["a"]})
         self.deltalake.write_deltalake(table, rows, mode="append")
+
+    def insert(self, table):
+        if self.resident is None:
+            self.resident = self.deltalake.DeltaTable(table)
+        self.append(self.resident)
 
     def history(self, table):
         return texts([[len(self.deltalake.DeltaTable(table).history())]])
@@ -203,6 +221,7 @@ def parse():
     parser.add_argument("--checkpoint")
     parser.add_argument("--append", nargs=2)
     parser.add_argument("--refresh", nargs=2)
+    parser.add_argument("--insert")
     args = parser.parse_args()
     if args.query:
         args.text = queries.READS[args.query]
@@ -232,6 +251,9 @@ def once(peer, args, number):
         return []
     if args.refresh:
         return [peer.refresh(args.refresh[0])]
+    if args.insert:
+        peer.insert(args.insert)
+        return []
     if args.write:
         peer.write(args.write[0], args.write[1].replace("{n}", str(number)))
         return []
@@ -272,7 +294,7 @@ def main():
         return
     times, cpu, rows = [], [], []
     for number in range(args.repeat):
-        if args.refresh and number > 0:
+        if args.refresh and args.refresh[1] and number > 0:
             publish(*args.refresh)
         begin, begin_cpu = time.perf_counter_ns(), time.process_time_ns()
         rows = once(peer, args, number)
