@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "json/json.h"
+#include "duck_fetch.h"
 
 struct kind_row {
     const char *kind;
@@ -303,6 +304,7 @@ static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, 
         return fail_interrupt(conn, call, err);
     }
     const struct sl_str message = first_line(fault->message);
+    SL_TRY(sl_duck_fetch_failure(conn->dp, message, err)); /* which the store has told already */
     const char *code = NULL;
     const silt_status finding = finding_of(fault, &code);
     if (finding != SILT_OK) {

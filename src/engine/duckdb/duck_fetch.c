@@ -33,6 +33,7 @@ struct sl_duck_fetch {
     struct sl_dataplane *dp;
     atomic_uint_fast64_t connection; /* that bound the function last */
     volatile int ended;              /* whoever waits shall wait no more */
+    silt_error failure;              /* what a query was told last; guarded by the lock of dp->objects */
     struct sl_fetch *fetch;
     struct sl_fetch_file *files; /* what the fetch borrows; paths are copies */
     struct sl_arena arena;
@@ -224,7 +225,23 @@ static silt_status follow_order(struct sl_duck_fetch *fetch, const struct sl_duc
     return status;
 }
 
-silt_status sl_duck_fetch_begin(struct sl_duck_fetch *fetch, const struct sl_duck_files *files,
+/* Files that the cache had no room for are elsewhere now. */
+static silt_status follow_paths(struct sl_duck_fetch *fetch, struct sl_duck_files *files, silt_error *err)
+{
+    for (size_t i = 0; i < files->n; i++) {
+        const size_t place = fetch->places[i];
+        const char *path = place != NOT_FETCHED ? fetch->dp->host->fetch_path(fetch->fetch, place) : files->local[i];
+        if (strcmp(path, files->local[i]) != 0) {
+            files->local[i] = sl_arena_strdup(&files->arena, sl_str_from(path));
+        }
+        if (files->local[i] == NULL) {
+            return sl_fail_nomem(err);
+        }
+    }
+    return SILT_OK;
+}
+
+silt_status sl_duck_fetch_begin(struct sl_duck_fetch *fetch, struct sl_duck_files *files,
                                 const struct sl_duck_wanted *wanted, silt_error *err)
 {
     struct sl_vec ranges;
@@ -237,7 +254,10 @@ silt_status sl_duck_fetch_begin(struct sl_duck_fetch *fetch, const struct sl_duc
         }
     }
     sl_vec_release(&ranges);
-    return status == SILT_OK ? fetch->dp->host->fetch_start(fetch->fetch, err) : status;
+    if (status == SILT_OK) {
+        status = fetch->dp->host->fetch_start(fetch->fetch, err);
+    }
+    return status == SILT_OK ? follow_paths(fetch, files, err) : status;
 }
 
 silt_status sl_duck_fetch_wait(struct sl_duck_fetch *fetch, const silt_call *call, silt_error *err)
@@ -257,13 +277,20 @@ void sl_duck_fetch_put(struct sl_buf *sql, const struct sl_duck_fetch *fetch, si
 
 static silt_status wait_for(const struct sl_duck_bound *bound, uint64_t file_index, silt_error *err)
 {
-    const struct sl_duck_fetch *fetch = (const struct sl_duck_fetch *)bound->object;
+    struct sl_duck_fetch *fetch = (struct sl_duck_fetch *)bound->object;
     if (file_index >= fetch->n_files - bound->place) {
         return sl_fail(err, SILT_EENGINE, NULL, "file index is outside of the scan");
     }
     const size_t place = fetch->places[bound->place + (size_t)file_index];
     const silt_call call = {.size = sizeof(call), .abi_version = SILT_ABI_VERSION, .cancel = &fetch->ended};
-    return place == NOT_FETCHED ? SILT_OK : fetch->dp->host->fetch_wait(fetch->fetch, &call, place, err);
+    const silt_status status = place == NOT_FETCHED ? SILT_OK
+                                                    : fetch->dp->host->fetch_wait(fetch->fetch, &call, place, err);
+    if (status != SILT_OK) {
+        pthread_mutex_lock(&fetch->dp->objects.lock);
+        fetch->failure = *err;
+        pthread_mutex_unlock(&fetch->dp->objects.lock);
+    }
+    return status;
 }
 
 static void give_fetched(duckdb_function_info info, duckdb_data_chunk input, duckdb_vector output)
@@ -309,6 +336,28 @@ static void end_waiting(struct sl_duck_object *object, void *ctx)
     if (atomic_load(&fetch->connection) == *(const idx_t *)ctx) {
         __atomic_store_n(&fetch->ended, 1, __ATOMIC_RELAXED);
     }
+}
+
+/* Looks for the failure of which only the words came through DuckDB. */
+struct search {
+    struct sl_str words;
+    silt_error found;
+};
+
+static void find_failure(struct sl_duck_object *object, void *ctx)
+{
+    const struct sl_duck_fetch *fetch = (const struct sl_duck_fetch *)object;
+    struct search *search = ctx;
+    if (fetch->failure.status != SILT_OK && sl_str_eq_c(search->words, fetch->failure.message)) {
+        search->found = fetch->failure;
+    }
+}
+
+silt_status sl_duck_fetch_failure(struct sl_dataplane *dp, struct sl_str words, silt_error *err)
+{
+    struct search search = {.words = words, .found = SILT_ERROR_INIT};
+    sl_duck_objects_visit(dp, &fetch_class, find_failure, &search);
+    return search.found.status == SILT_OK ? SILT_OK : sl_error_take(err, &search.found);
 }
 
 void sl_duck_fetch_interrupt(struct sl_dataplane *dp, duckdb_connection handle)

@@ -40,7 +40,7 @@ struct sl_duck_fetch;
 silt_status sl_duck_fetch_new(struct sl_duck_files *files, const silt_call *call, silt_storage *storage,
                               struct sl_duck_fetch **out, silt_error *err);
 /* Begins to bring what is wanted of the files [first, first + n) of `files`. Once a fetch. */
-silt_status sl_duck_fetch_begin(struct sl_duck_fetch *fetch, const struct sl_duck_files *files,
+silt_status sl_duck_fetch_begin(struct sl_duck_fetch *fetch, struct sl_duck_files *files,
                                 const struct sl_duck_wanted *wanted, silt_error *err);
 /* Waits for all of it. */
 silt_status sl_duck_fetch_wait(struct sl_duck_fetch *fetch, const silt_call *call, silt_error *err);
@@ -51,6 +51,8 @@ silt_status sl_duck_fetch_wait(struct sl_duck_fetch *fetch, const silt_call *cal
 void sl_duck_fetch_put(struct sl_buf *sql, const struct sl_duck_fetch *fetch, size_t first);
 /* Drops the caller's hold; queries that are bound keep theirs. NULL is legal. */
 void sl_duck_fetch_drop(struct sl_duck_fetch *fetch);
+/* The failure of a fetch that these words of an error tell of; SILT_OK if there is none. */
+silt_status sl_duck_fetch_failure(struct sl_dataplane *dp, struct sl_str words, silt_error *err);
 /* Ends the waiting of a connection's queries: DuckDB's own interrupt does not reach into a function. */
 void sl_duck_fetch_interrupt(struct sl_dataplane *dp, duckdb_connection handle);
 /* Registers the function in a database that was just opened. */

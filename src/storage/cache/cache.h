@@ -6,8 +6,8 @@
  *   HASH.data   as long as the remote file, with holes where nothing was fetched yet
  *   HASH.map    which remote file it is (URI, tag, size), then a record for each part that is there, with the part's hash
  *
- * The map is only appended to; a record counts when its own hash is right, and its part when the bytes still have the hash in it: so
- * neither a crash without a sync nor a meddler makes wrong bytes of it. Whoever uses an entry holds a shared lock (flock) on its map;
+ * The map is only appended to; a record counts when its own hash is right, wherever it stands (one that was cut does not spoil those behind it), and
+ * its part when the bytes still have the hash in it: so neither a crash without a sync nor a meddler makes wrong bytes of it. Whoever uses an entry holds a shared lock (flock) on its map;
  * who wants it gone needs the exclusive one. Not for network file systems without flock.
  *
  * Who does what: cache_ranges.c sets of ranges; cache.c the folder, what goes when it is full; cache_entry.c one entry; cache_fetch.c brings what is
@@ -66,6 +66,13 @@ silt_status sl_cache_entry_missing(struct sl_cache_entry *entry, struct sl_range
 /* Writes a part. */
 silt_status sl_cache_entry_put(struct sl_cache_entry *entry, int64_t begin, const void *bytes, size_t n,
                                silt_error *err);
+/*
+ * Makes sure that the disk has room for a part that is to be written; what is there already stays. SILT_OK, too, where the file system cannot tell.
+ */
+silt_status sl_cache_entry_reserve(struct sl_cache_entry *entry, struct sl_range range, silt_error *err);
+/* Writes all that is there of one entry into another, which is confirmed for the same version. */
+silt_status sl_cache_entry_copy(const struct sl_cache_entry *from, struct sl_cache_entry *to, silt_error *err);
+bool sl_cache_entry_is_temporary(const struct sl_cache_entry *entry);
 /* Path of the data file; borrowed. */
 const char *sl_cache_entry_path(const struct sl_cache_entry *entry);
 int64_t sl_cache_entry_size(const struct sl_cache_entry *entry); /* of the remote file, -1 before confirm */

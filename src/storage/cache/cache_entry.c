@@ -22,6 +22,7 @@
 
 #define MAX_RECORDS 1000000
 #define MAX_PART (INT64_C(1) << 30)
+#define COPY_BYTES (INT64_C(1) << 20)
 
 struct sl_cache_entry {
     struct sl_cache *cache;
@@ -124,19 +125,24 @@ static silt_status become_temporary(struct sl_cache_entry *entry, silt_error *er
     return open_files(entry, err);
 }
 
-/* Believes the records whose hashes are right. What comes after a broken one is believed as well: appends do not depend on it. */
-static silt_status read_records(struct sl_cache_entry *entry, silt_error *err)
+static bool is_sound(const struct sl_cache_entry *entry, const struct sl_cache_record *record)
 {
-    off_t at = (off_t)(sizeof(entry->header) + entry->header.uri_len + entry->header.tag_len);
+    return record->hash == sl_cache_record_hash(record, entry->header.hash) && record->begin >= 0 &&
+           record->end > record->begin && record->end <= entry->header.size_bytes &&
+           record->end - record->begin <= MAX_PART;
+}
+
+/* Believes the records whose hashes are right. Behind one that was cut, or is broken, the next is looked for byte by byte. */
+static silt_status take_records(struct sl_cache_entry *entry, const char *bytes, size_t n, silt_error *err)
+{
     struct sl_cache_record record;
-    while (entry->records.len < MAX_RECORDS &&
-           pread(entry->map, &record, sizeof(record), at) == (ssize_t)sizeof(record)) {
-        at += (off_t)sizeof(record);
-        if (record.hash != sl_cache_record_hash(&record, entry->header.hash) || record.begin < 0 ||
-            record.end <= record.begin || record.end > entry->header.size_bytes ||
-            record.end - record.begin > MAX_PART) {
+    for (size_t at = 0; n - at >= sizeof(record) && entry->records.len < MAX_RECORDS;) {
+        memcpy(&record, bytes + at, sizeof(record));
+        if (!is_sound(entry, &record)) {
+            at++;
             continue;
         }
+        at += sizeof(record);
         struct sl_cache_record *copy = sl_vec_push(&entry->records);
         if (copy == NULL) {
             return sl_fail_nomem(err);
@@ -144,6 +150,26 @@ static silt_status read_records(struct sl_cache_entry *entry, silt_error *err)
         *copy = record;
     }
     return SILT_OK;
+}
+
+static silt_status read_records(struct sl_cache_entry *entry, silt_error *err)
+{
+    struct stat info;
+    const size_t skip = sizeof(entry->header) + entry->header.uri_len + entry->header.tag_len;
+    const int64_t most = MAX_RECORDS * (int64_t)sizeof(struct sl_cache_record);
+    if (fstat(entry->map, &info) != 0 || info.st_size <= (off_t)skip) {
+        return SILT_OK; /* nothing is known to be there */
+    }
+    const int64_t left = (int64_t)info.st_size - (int64_t)skip;
+    const size_t size = (size_t)(left < most ? left : most);
+    char *bytes = sl_alloc(entry->cache->env, size);
+    if (bytes == NULL) {
+        return sl_fail_nomem(err);
+    }
+    const ssize_t got = pread(entry->map, bytes, size, (off_t)skip);
+    const silt_status status = got > 0 ? take_records(entry, bytes, (size_t)got, err) : SILT_OK;
+    sl_release(entry->cache->env, bytes, size);
+    return status;
 }
 
 static silt_status look(struct sl_cache_entry *entry, silt_error *err)
@@ -392,4 +418,40 @@ silt_status sl_cache_entry_put(struct sl_cache_entry *entry, int64_t begin, cons
     const ssize_t put = write(entry->map, &record, sizeof(record));
     (void)put;
     return SILT_OK;
+}
+
+silt_status sl_cache_entry_reserve(struct sl_cache_entry *entry, struct sl_range range, silt_error *err)
+{
+    int result = 0;
+    do {
+        result = fallocate(entry->data, FALLOC_FL_KEEP_SIZE, (off_t)range.begin, (off_t)(range.end - range.begin));
+    } while (result != 0 && errno == EINTR);
+    if (result == 0 || errno == EOPNOTSUPP || errno == ENOSYS) {
+        return SILT_OK;
+    }
+    return fail_file(err, "make room in", entry->data_path);
+}
+
+silt_status sl_cache_entry_copy(const struct sl_cache_entry *from, struct sl_cache_entry *to, silt_error *err)
+{
+    const silt_env *env = from->cache->env;
+    char *block = sl_alloc(env, COPY_BYTES);
+    silt_status status = block != NULL ? SILT_OK : sl_fail_nomem(err);
+    for (size_t i = 0; i < from->there.len && status == SILT_OK; i++) {
+        const struct sl_range range = *(const struct sl_range *)sl_vec_at(&from->there, i);
+        for (int64_t at = range.begin; at < range.end && status == SILT_OK;) {
+            const size_t n = range.end - at < COPY_BYTES ? (size_t)(range.end - at) : (size_t)COPY_BYTES;
+            const ssize_t got = pread(from->data, block, n, (off_t)at);
+            status = got > 0 ? sl_cache_entry_put(to, at, block, (size_t)got, err)
+                             : fail_file(err, "read", from->data_path);
+            at += got > 0 ? got : 0;
+        }
+    }
+    sl_release(env, block, COPY_BYTES);
+    return status;
+}
+
+bool sl_cache_entry_is_temporary(const struct sl_cache_entry *entry)
+{
+    return entry->temporary;
 }

@@ -37,6 +37,7 @@ struct file {
     size_t first_slice;           /* of this file in slices */
     size_t n_slices;
     size_t n_open; /* slices that are not there yet */
+    bool left;     /* the cache has no room for it */
 };
 
 struct slice {
@@ -50,6 +51,7 @@ struct sl_fetch {
     const char *cache_dir;
     struct sl_cache *cache; /* owned; NULL: not used so far, or not usable */
     bool cache_refused;
+    bool told;                /* that there is something that is not cached */
     struct sl_cache *scratch; /* owned */
     silt_storage *storage;    /* a reference */
     struct file *files;
@@ -153,6 +155,15 @@ static silt_status run_batch(struct batch *batch, const silt_call *call, size_t 
 
 /* ---- opening ---- */
 
+/* Says once why. */
+static void do_without(struct sl_fetch *fetch, const silt_error *why)
+{
+    if (!fetch->told) {
+        sl_log(fetch->env, SILT_LOG_WARN, "remote files are not cached: %s", why->message);
+    }
+    fetch->told = true;
+}
+
 /* Whether parts of a file with this tag can be kept. */
 static bool need_cache(struct sl_fetch *fetch, const char *tag)
 {
@@ -162,9 +173,55 @@ static bool need_cache(struct sl_fetch *fetch, const char *tag)
     silt_error err = SILT_ERROR_INIT;
     if (fetch->cache == NULL && sl_cache_open(fetch->env, fetch->cache_dir, 0, &fetch->cache, &err) != SILT_OK) {
         fetch->cache_refused = true;
-        sl_log(fetch->env, SILT_LOG_WARN, "remote files are not cached: %s", err.message);
+        do_without(fetch, &err);
     }
     return fetch->cache != NULL;
+}
+
+/* Opens the local file in a folder and writes the end into it. Nothing is open after a failure. */
+static silt_status enter_tail(struct sl_cache *folder, struct file *file, const silt_read_request *answer,
+                              silt_error *err)
+{
+    struct sl_cache_entry *entry = NULL;
+    silt_status status = sl_cache_entry_open(folder, file->path, file->tag[0] == '\0', &entry, err);
+    if (status == SILT_OK) {
+        status = sl_cache_entry_confirm(entry, file->tag, answer->file_size, err);
+    }
+    if (status == SILT_OK && answer->data_len > 0) {
+        status = sl_cache_entry_put(entry, answer->file_size - (int64_t)answer->data_len, answer->data,
+                                    answer->data_len, err);
+    }
+    if (status != SILT_OK) {
+        sl_cache_entry_close(entry);
+        return status;
+    }
+    file->entry = entry;
+    return SILT_OK;
+}
+
+/* Takes a file out of the cache, whose folder has no room for it. Its local path is another then. */
+static silt_status leave_cache(struct sl_fetch *fetch, struct file *file, const silt_error *why, silt_error *err)
+{
+    struct sl_cache_entry *entry = NULL;
+    do_without(fetch, why);
+    SL_TRY(sl_cache_entry_open(fetch->scratch, file->path, true, &entry, err));
+    silt_status status = sl_cache_entry_confirm(entry, file->tag, sl_cache_entry_size(file->entry), err);
+    if (status == SILT_OK) {
+        status = sl_cache_entry_copy(file->entry, entry, err);
+    }
+    if (status != SILT_OK) {
+        sl_cache_entry_close(entry);
+        return status;
+    }
+    sl_cache_entry_close(file->entry);
+    file->entry = entry;
+    file->left = true;
+    return SILT_OK;
+}
+
+static bool is_cached(const struct file *file)
+{
+    return file->tag[0] != '\0' && !file->left && !sl_cache_entry_is_temporary(file->entry);
 }
 
 static silt_status take_tail(struct sl_fetch *fetch, const struct sl_fetch_part *part, const silt_read_request *answer,
@@ -179,14 +236,14 @@ static silt_status take_tail(struct sl_fetch *fetch, const struct sl_fetch_part 
                        (long long)answer->file_size, (long long)file->said_size);
     }
     memcpy(file->tag, answer->tag, sizeof(file->tag));
-    const bool kept = need_cache(fetch, answer->tag);
-    SL_TRY(sl_cache_entry_open(kept ? fetch->cache : fetch->scratch, file->path, !kept, &file->entry, err));
-    SL_TRY(sl_cache_entry_confirm(file->entry, answer->tag, answer->file_size, err));
-    if (answer->data_len == 0) {
-        return SILT_OK;
+    if (need_cache(fetch, answer->tag)) {
+        silt_error found = SILT_ERROR_INIT;
+        if (enter_tail(fetch->cache, file, answer, &found) == SILT_OK) {
+            return SILT_OK;
+        }
+        do_without(fetch, &found);
     }
-    return sl_cache_entry_put(file->entry, answer->file_size - (int64_t)answer->data_len, answer->data,
-                              answer->data_len, err);
+    return enter_tail(fetch->scratch, file, answer, err);
 }
 
 /* How much of a file comes with the opening. */
@@ -309,6 +366,37 @@ static size_t slices_of(struct sl_range range)
     return (size_t)((range.end - range.begin + SLICE_BYTES - 1) / SLICE_BYTES);
 }
 
+/* Whether the folder of the cache has room for what is wanted of a file. */
+static silt_status reserve(const struct file *file, silt_error *err)
+{
+    for (size_t k = 0; k < file->wanted.len; k++) {
+        SL_TRY(sl_cache_entry_reserve(file->entry, *(const struct sl_range *)sl_vec_at(&file->wanted, k), err));
+    }
+    return SILT_OK;
+}
+
+/* Files for which the cache has no room go to the scratch folder while nobody has opened them yet. */
+static silt_status make_room(struct sl_fetch *fetch, silt_error *err)
+{
+    bool shrunk = false;
+    for (size_t i = 0; i < fetch->n_files; i++) {
+        struct file *file = &fetch->files[i];
+        silt_error found = SILT_ERROR_INIT;
+        if (!is_cached(file) || reserve(file, &found) == SILT_OK) {
+            continue;
+        }
+        if (!shrunk) {
+            sl_cache_shrink(fetch->cache);
+            shrunk = true;
+        }
+        silt_error_reset(&found);
+        if (reserve(file, &found) != SILT_OK) {
+            SL_TRY(leave_cache(fetch, file, &found, err));
+        }
+    }
+    return SILT_OK;
+}
+
 /* Cuts what is wanted into slices, in the order of the files. */
 static silt_status cut_slices(struct sl_fetch *fetch, silt_error *err)
 {
@@ -353,7 +441,16 @@ static silt_status take_part(struct sl_fetch *fetch, const struct sl_fetch_part 
     if (file->tag[0] != '\0' && strcmp(file->tag, answer->tag) != 0) {
         return sl_fail(err, SILT_ECORRUPT, NULL, "%s was replaced while it was read", file->path);
     }
-    SL_TRY(sl_cache_entry_put(file->entry, part->range.begin, answer->data, answer->data_len, err));
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = sl_cache_entry_put(file->entry, part->range.begin, answer->data, answer->data_len, &found);
+    if (status != SILT_OK && fetch->slices == NULL && is_cached(file)) {
+        /* Nobody has opened it yet. */
+        SL_TRY(leave_cache(fetch, file, &found, err));
+        return sl_cache_entry_put(file->entry, part->range.begin, answer->data, answer->data_len, err);
+    }
+    if (status != SILT_OK) {
+        return sl_error_take(err, &found);
+    }
     if (file->n_open > 0 && --file->n_open == 0) {
         pthread_cond_broadcast(&fetch->moved);
     }
@@ -416,6 +513,7 @@ static void *pump(void *arg)
 
 silt_status sl_fetch_start(struct sl_fetch *fetch, silt_error *err)
 {
+    SL_TRY(make_room(fetch, err));
     SL_TRY(cut_slices(fetch, err));
     for (size_t i = 0; i < N_THREADS && fetch->n_slices > i * BATCH_SLICES; i++) {
         if (pthread_create(&fetch->threads[fetch->n_threads], NULL, pump, fetch) != 0) {

@@ -36,15 +36,15 @@ struct sl_fetch_part {
 };
 
 /*
- * Opens all files and brings their ends (32 KiB), those that are said to be small as a whole: one round. SILT_ENOTFOUND names a missing file. Where the range cache cannot be used, a warning says
- * why, and everything goes into the scratch folder.
+ * Opens all files and brings their ends (32 KiB), those that are said to be small as a whole: one round. SILT_ENOTFOUND names a missing file. Where the range cache cannot be used, or not for a file, a warning says
+ * why, and what it cannot take goes into the scratch folder.
  */
 silt_status sl_fetch_open(const struct sl_fetch_request *request, const silt_call *call, struct sl_fetch **out,
                           silt_error *err);
 /* Stops what is under way and waits for it. NULL is legal. */
 void sl_fetch_close(struct sl_fetch *fetch);
 
-/* The local file, as long as the remote one; good until close. */
+/* The local file, as long as the remote one; good until start, and then until close. */
 const char *sl_fetch_path(const struct sl_fetch *fetch, size_t file);
 int64_t sl_fetch_size(const struct sl_fetch *fetch, size_t file);
 
@@ -53,7 +53,7 @@ silt_status sl_fetch_now(struct sl_fetch *fetch, const silt_call *call, const st
                          silt_error *err);
 /* Tells of parts that will be read, before start. */
 silt_status sl_fetch_want(struct sl_fetch *fetch, const struct sl_fetch_part *parts, size_t n, silt_error *err);
-/* Begins to bring what is wanted, on threads of its own; at most 64 MiB are under way. Once. */
+/* Begins to bring what is wanted, on threads of its own; at most 64 MiB are under way. Once. A file that the cache has no room for has another path from now on. */
 silt_status sl_fetch_start(struct sl_fetch *fetch, silt_error *err);
 /* Returns when all that is wanted of the file is there; it comes next if it is not yet under way. Any thread. */
 silt_status sl_fetch_wait(struct sl_fetch *fetch, const silt_call *call, size_t file, silt_error *err);

@@ -14,6 +14,7 @@
 
 #define DEFAULT_MAX_ATTEMPTS 10
 #define DEFAULT_BASE_DELAY_US INT64_C(100000)
+#define DEFAULT_MAX_SILENT 3
 #define DEFAULT_MAX_DELAY_US INT64_C(20000000)
 #define DEFAULT_MAX_TOTAL_US INT64_C(180000000)
 
@@ -26,6 +27,7 @@ struct effort {
     bool renew;         /* the next attempt needs fresh credentials */
     bool renewed;       /* it was asked for once */
     bool completed;
+    uint32_t silent; /* attempts that the server said nothing to, one after the other */
 };
 
 struct run {
@@ -153,8 +155,10 @@ static bool try_again(struct run *run, struct sl_exchange *exchange)
     const struct sl_exchange_limits *limits = &run->limits;
     const int64_t due_us = sl_monotonic_us(run->env) + choose_delay(run, exchange, effort->ceiling_us);
     const bool in_time = due_us - effort->started_us <= limits->max_total_us;
+    effort->silent = exchange->request.status != SILT_OK && exchange->request.silent ? effort->silent + 1 : 0;
     const bool before_deadline = run->call == NULL || run->call->deadline_us == 0 || due_us < run->call->deadline_us;
-    if (exchange->attempts >= limits->max_attempts || !in_time || !before_deadline) {
+    const bool enough = exchange->attempts >= limits->max_attempts || effort->silent >= limits->max_silent;
+    if (enough || !in_time || !before_deadline) {
         if (exchange->request.status != SILT_OK) {
             sl_error_hint(&exchange->request.error, "gave up after attempt %u%s", (unsigned)exchange->attempts,
                           !before_deadline ? " because of the deadline" : "");
@@ -281,6 +285,7 @@ static struct sl_exchange_limits choose_limits(const struct sl_exchange_limits *
 {
     struct sl_exchange_limits chosen = limits != NULL ? *limits : (struct sl_exchange_limits){0};
     chosen.max_attempts = chosen.max_attempts != 0 ? chosen.max_attempts : DEFAULT_MAX_ATTEMPTS;
+    chosen.max_silent = chosen.max_silent != 0 ? chosen.max_silent : DEFAULT_MAX_SILENT;
     chosen.base_delay_us = chosen.base_delay_us > 0 ? chosen.base_delay_us : DEFAULT_BASE_DELAY_US;
     chosen.max_delay_us = chosen.max_delay_us > 0 ? chosen.max_delay_us : DEFAULT_MAX_DELAY_US;
     chosen.max_total_us = chosen.max_total_us > 0 ? chosen.max_total_us : DEFAULT_MAX_TOTAL_US;

@@ -55,6 +55,7 @@ struct sl_exchange {
 
 struct sl_exchange_limits {
     uint32_t max_attempts; /* 0: 10 */
+    uint32_t max_silent;   /* 0: 3; attempts in a row that end by a time-out */
     int64_t base_delay_us; /* 0: 100 ms; doubles each time, full jitter */
     int64_t max_delay_us;  /* 0: 20 s; also of a Retry-After */
     int64_t max_total_us;  /* 0: 3 min, from the first attempt to the last */

@@ -73,6 +73,7 @@ struct sl_http_request {
     /* Filled when the request is completed. */
     silt_status
         status;  /* SILT_OK: a whole answer came, whatever its code; SILT_EIO and others: none did, or not all of it */
+    bool silent; /* of a failure: the server said nothing for as long as it may, or took no connection */
     bool unsent; /* of a failure: the server has certainly got nothing of the request (no connection, no TLS) */
     int code;    /* of the answer; 0 with any failure */
     struct sl_buf headers_raw; /* of the answer: "name: value\r\n" lines of the last header block */

@@ -369,6 +369,7 @@ bool sl_http_flight_is_stuck(struct sl_http_flight *flight, int64_t now_us)
     if (!flight->sent || now_us - flight->last_us <= limit_us) {
         return false;
     }
+    flight->request->silent = true;
     flight->failure = sl_fail(&flight->request->error, SILT_EIO, NULL, "nothing came from %.*s for %lld ms",
                               SL_FMT(sl_http_host_of(flight->request->url)), (long long)(limit_us / 1000));
     return true;

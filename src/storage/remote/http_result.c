@@ -64,7 +64,7 @@ static silt_status explain(struct sl_http_flight *flight, CURLcode result, silt_
     case CURLE_COULDNT_RESOLVE_PROXY:
         return sl_fail(err, SILT_EIO, NULL, "cannot resolve the proxy for host %.*s", SL_FMT(host));
     case CURLE_COULDNT_CONNECT: return sl_fail(err, SILT_EIO, NULL, "cannot connect to %.*s: %s", SL_FMT(host), reason);
-    case CURLE_OPERATION_TIMEDOUT: return say_time_out(flight, host, err);
+    case CURLE_OPERATION_TIMEDOUT: flight->request->silent = true; return say_time_out(flight, host, err);
     case CURLE_SSL_CONNECT_ERROR:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CIPHER:

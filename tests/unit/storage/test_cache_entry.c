@@ -218,6 +218,25 @@ static void a_map_is_believed_where_it_is_sound(void **state)
     free(map);
 }
 
+static void a_record_that_was_cut_does_not_spoil_those_behind_it(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_cache_entry *entry = enter(rig, URI, "v1", 100);
+    char map[512];
+    (void)snprintf(map, sizeof(map), "%s", sl_cache_entry_path(entry));
+    memcpy(strrchr(map, '.'), ".map", 5);
+    put(entry, 0, "aaaaaaaaaa");
+    struct stat before;
+    assert_int_equal(stat(map, &before), 0);
+    put(entry, 20, "bbbbbbbbbb");
+    assert_int_equal(truncate(map, before.st_size + 7), 0); /* as when the disk was full */
+    put(entry, 40, "cccccccccc");
+    sl_cache_entry_close(entry);
+    entry = enter(rig, URI, "v1", 100);
+    assert_string_equal(missing(rig, entry, 0, 50), "10-40");
+    sl_cache_entry_close(entry);
+}
+
 static void a_cut_map_or_data_file_is_begun_anew(void **state)
 {
     struct rig *rig = *state;
@@ -404,17 +423,12 @@ static void running_out_of_memory_is_an_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(parts_are_kept_for_whoever_comes_next),
-        TEST(another_version_starts_anew),
-        TEST(a_version_in_use_stays_as_it_is),
-        TEST(bytes_that_changed_are_fetched_again),
-        TEST(a_map_is_believed_where_it_is_sound),
-        TEST(a_cut_map_or_data_file_is_begun_anew),
-        TEST(the_longest_unused_go_when_it_is_full),
-        TEST(what_a_killed_process_left_goes),
-        TEST(strange_files_are_left_alone),
-        TEST(parts_outside_of_the_file_are_refused),
-        TEST(a_folder_of_others_or_without_a_path_is_refused),
+        TEST(parts_are_kept_for_whoever_comes_next), TEST(another_version_starts_anew),
+        TEST(a_version_in_use_stays_as_it_is),       TEST(bytes_that_changed_are_fetched_again),
+        TEST(a_map_is_believed_where_it_is_sound),   TEST(a_record_that_was_cut_does_not_spoil_those_behind_it),
+        TEST(a_cut_map_or_data_file_is_begun_anew),  TEST(the_longest_unused_go_when_it_is_full),
+        TEST(what_a_killed_process_left_goes),       TEST(strange_files_are_left_alone),
+        TEST(parts_outside_of_the_file_are_refused), TEST(a_folder_of_others_or_without_a_path_is_refused),
         TEST(running_out_of_memory_is_an_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,88 @@
+"""Queries on a store that fails or falls silent, and with a cache that cannot take what is read."""
+import os
+import shutil
+import subprocess
+import time
+import unittest
+
+from bucket_support import serve
+from cli_support import CliTest, PATIENCE, SILT
+
+QUERY = "SELECT count(s) AS n, max(length(s)) AS l FROM delta.`s3://bucket/t`"
+ANSWER = "n,l\n100000,32\n"
+
+
+class Trouble(CliTest):
+    @classmethod
+    def prepare(cls):
+        cls.sql(f"CREATE TABLE delta.`{cls.dir}/t` USING delta AS SELECT md5(range::VARCHAR) AS s FROM range(100000)")
+
+    def ask(self, access, *options, cache="cache"):
+        env = dict(self.env, SILT_CACHE_DIR=os.path.join(self.dir, cache), **access)
+        return subprocess.run([SILT, "sql", QUERY, "-o", "csv", *options], env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+    def test_a_store_that_fails_in_the_middle_of_a_scan_is_told_as_such(self):
+        with serve(self.dir, "deny") as (bucket, access):
+            done = self.ask(access, cache="denied")
+        self.assertTrue(bucket.asked.is_set())
+        self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
+        self.assertIn("AccessDenied", done.stderr)
+        self.assertNotIn("INVALID_INPUT", done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def silence(self, trouble):
+        with serve(self.dir, trouble) as (bucket, access):
+            began = time.monotonic()
+            done = self.ask(access, "--store-option", "timeout=1s", cache=trouble)
+            took = time.monotonic() - began
+        self.assertTrue(bucket.asked.is_set())
+        self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
+        self.assertIn("nothing came", done.stderr)
+        self.assertLess(took, 20, "three times a second, and a machine that may be busy")
+
+    def test_a_store_that_falls_silent_in_a_scan_has_three_times_its_time(self):
+        self.silence("hang")
+
+    def test_a_store_that_never_answers_has_three_times_its_time(self):
+        self.silence("hang all")
+
+    def whole_answer(self, done, noted):
+        self.assertEqual((done.returncode, done.stdout), (0, ANSWER), done.stderr)
+        notes = [line for line in done.stderr.splitlines() if "not cached" in line]
+        self.assertEqual(len(notes), 1 if noted else 0, done.stderr)
+
+    def entries(self, cache, ending):
+        folder = os.path.join(self.dir, cache)
+        return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(ending)]
+
+    def test_a_cache_that_was_tampered_with_is_done_without(self):
+        with serve(self.dir) as (_, access):
+            self.whole_answer(self.ask(access), False)
+            for replace in (lambda path: os.symlink("/etc/hostname", path), os.mkdir):
+                for path in self.entries("cache", ".data"):
+                    os.remove(path) if os.path.isfile(path) or os.path.islink(path) else shutil.rmtree(path)
+                    replace(path)
+                self.whole_answer(self.ask(access), True)
+
+    def test_a_cache_that_is_no_folder_is_done_without(self):
+        with serve(self.dir) as (_, access):
+            with open(os.path.join(self.dir, "file"), "w", encoding="ascii"):
+                pass
+            self.whole_answer(self.ask(access, cache="file/cache"), True)
+
+    def test_a_full_cache_is_done_without(self):
+        """On a file system of its own that is too small, where one can be made."""
+        folder = os.path.join(self.dir, "small")
+        os.mkdir(folder)
+        made = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", folder], capture_output=True, check=False)
+        if made.returncode != 0:
+            self.skipTest("no small file system can be made here")
+        try:
+            with serve(self.dir) as (_, access):
+                self.whole_answer(self.ask(access, cache="small/cache"), True)
+        finally:
+            subprocess.run(["umount", folder], check=False)
+
+
+if __name__ == "__main__":
+    unittest.main()
