@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "json/json.h"
 #include "json/writer.h"
-#include "storage/remote/fetch.h"
+#include "storage/remote/errand.h"
 
 #define MAX_OPTIONS 16
 #define ASKED_SIZE ((size_t)1 << 20)
@@ -132,8 +132,8 @@ void stub_store_script(struct stub_store *f, const char *method, const char *pre
     (void)snprintf(url, sizeof(url), "%s/_script", f->endpoint);
     const struct sl_http_request request = {
         .method = "POST", .url = url, .body = sl_buf_cstr(&body), .body_len = body.len};
-    const struct sl_fetch_options options = {0};
-    assert_int_equal(sl_fetch(&f->context, NULL, &request, &options, &exchange, &f->err), SILT_OK);
+    const struct sl_errand_options options = {0};
+    assert_int_equal(sl_errand(&f->context, NULL, &request, &options, &exchange, &f->err), SILT_OK);
     assert_int_equal(exchange.request.code, 200);
     sl_exchange_release(&exchange);
     sl_buf_release(&body);

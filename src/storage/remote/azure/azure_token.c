@@ -2,7 +2,7 @@
 #include "storage/remote/azure/azure_token.h"
 
 #include "base/error.h"
-#include "storage/remote/fetch.h"
+#include "storage/remote/errand.h"
 
 #define MAX_ASSERTION 65536
 #define MAX_ANSWER ((size_t)1 << 20)
@@ -24,8 +24,8 @@ static silt_status ask(const struct sl_azure_token_source *source, const silt_ca
                        struct sl_buf *token, int64_t *expires_us, silt_error *err)
 {
     const struct sl_azure_grant *grant = &source->grant;
-    const struct sl_fetch_options options = {.timeout_us = grant->implied ? IMPLIED_TIME_US : TIME_US,
-                                             .max_attempts = grant->implied ? 2 : 5};
+    const struct sl_errand_options options = {.timeout_us = grant->implied ? IMPLIED_TIME_US : TIME_US,
+                                              .max_attempts = grant->implied ? 2 : 5};
     struct sl_http_request request = {.max_answer = MAX_ANSWER};
     struct sl_exchange exchange = {0};
     struct sl_buf assertion;
@@ -39,7 +39,7 @@ static silt_status ask(const struct sl_azure_token_source *source, const silt_ca
         status = sl_azure_grant_request(grant, sl_str_trim(sl_buf_view(&assertion)), arena, &request, err);
     }
     if (status == SILT_OK) {
-        status = sl_fetch(source->context, call, &request, &options, &exchange, err);
+        status = sl_errand(source->context, call, &request, &options, &exchange, err);
         if (status == SILT_OK) {
             status = sl_azure_grant_answer(grant, &exchange.request, source->context->env, token, expires_us, err);
         }

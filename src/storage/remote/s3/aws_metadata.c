@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/time.h"
 #include "json/json.h"
-#include "storage/remote/fetch.h"
+#include "storage/remote/errand.h"
 #include "storage/remote/s3/aws_profile.h"
 
 #define MAX_ANSWER 65536
@@ -126,7 +126,7 @@ silt_status sl_aws_container_fetch(const struct sl_remote_context *context, cons
                                    struct sl_credential **out, silt_error *err)
 {
     *out = NULL;
-    const struct sl_fetch_options options = {.timeout_us = TIMEOUT_US};
+    const struct sl_errand_options options = {.timeout_us = TIMEOUT_US};
     const char *url = NULL;
     const char *token = NULL;
     struct sl_exchange exchange = {0};
@@ -143,7 +143,7 @@ silt_status sl_aws_container_fetch(const struct sl_remote_context *context, cons
                                                 .headers = &header,
                                                 .n_headers = token != NULL ? 1 : 0,
                                                 .max_answer = MAX_ANSWER};
-        status = sl_fetch(context, call, &request, &options, &exchange, err);
+        status = sl_errand(context, call, &request, &options, &exchange, err);
     }
     if (status == SILT_OK) {
         status = check_code(&exchange.request, "the container's endpoint of credentials", err);
@@ -170,7 +170,7 @@ struct instance {
 static silt_status ask(struct instance *instance, const char *method, const char *path, int64_t timeout_us,
                        struct sl_str *out, silt_error *err)
 {
-    const struct sl_fetch_options options = {.timeout_us = timeout_us, .max_attempts = 3};
+    const struct sl_errand_options options = {.timeout_us = timeout_us, .max_attempts = 3};
     struct sl_exchange exchange = {0};
     const char *url = sl_arena_printf(instance->arena, "%s%s", instance->endpoint, path);
     if (url == NULL) {
@@ -178,7 +178,7 @@ static silt_status ask(struct instance *instance, const char *method, const char
     }
     const struct sl_http_request request = {
         .method = method, .url = url, .headers = &instance->token, .n_headers = 1, .max_answer = MAX_ANSWER};
-    silt_status status = sl_fetch(instance->context, instance->call, &request, &options, &exchange, err);
+    silt_status status = sl_errand(instance->context, instance->call, &request, &options, &exchange, err);
     if (status == SILT_OK) {
         status = check_code(&exchange.request, "the instance's metadata service", err);
     }

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/time.h"
 #include "storage/remote/digest.h"
-#include "storage/remote/fetch.h"
+#include "storage/remote/errand.h"
 #include "storage/remote/s3/aws_error.h"
 #include "storage/remote/s3/sigv4.h"
 #include "storage/remote/xml.h"
@@ -138,7 +138,7 @@ silt_status sl_aws_assume_role(const struct sl_remote_context *context, const si
                                struct sl_credential **out, silt_error *err)
 {
     *out = NULL;
-    const struct sl_fetch_options options = {.timeout_us = TIMEOUT_US};
+    const struct sl_errand_options options = {.timeout_us = TIMEOUT_US};
     struct sl_exchange exchange = {0};
     struct signing signing = {.headers = {{"Content-Type", "application/x-www-form-urlencoded"}}, .n = 1};
     struct sl_arena arena;
@@ -160,7 +160,7 @@ silt_status sl_aws_assume_role(const struct sl_remote_context *context, const si
     }
     request.n_headers = signing.n;
     if (status == SILT_OK) {
-        status = sl_fetch(context, call, &request, &options, &exchange, err);
+        status = sl_errand(context, call, &request, &options, &exchange, err);
     }
     if (status == SILT_OK) {
         status = judge(context, role, &exchange.request, err);

@@ -1,5 +1,5 @@
 /* One request, repeated as it is until it is answered. Any thread. */
-#include "storage/remote/fetch.h"
+#include "storage/remote/errand.h"
 
 #include "base/env.h"
 #include "base/error.h"
@@ -31,9 +31,9 @@ static enum sl_verdict judge(struct sl_exchange *exchange)
 
 static const struct sl_exchange_class fetch_class = {.prepare = prepare, .judge = judge};
 
-silt_status sl_fetch(const struct sl_remote_context *context, const silt_call *call,
-                     const struct sl_http_request *request, const struct sl_fetch_options *options,
-                     struct sl_exchange *exchange, silt_error *err)
+silt_status sl_errand(const struct sl_remote_context *context, const silt_call *call,
+                      const struct sl_http_request *request, const struct sl_errand_options *options,
+                      struct sl_exchange *exchange, silt_error *err)
 {
     struct sl_http_request given = *request;
     silt_call own = {.size = sizeof(own), .abi_version = SILT_ABI_VERSION};
