@@ -195,7 +195,8 @@ static silt_status put_members_query(struct read *read, size_t file, struct sl_b
         sl_buf_put_c(sql, ", hive_partitioning = false)");
         status = put_wanted_rows(read, sql, err);
     }
-    return status;
+    /* A query that ends early may be one all the same, of other rows. */
+    return status == SILT_OK && *possible ? sl_buf_status(sql, err) : status;
 }
 
 /* The query for one file; for no file at all a query without rows. */
