@@ -2,7 +2,8 @@
  * Memory runs out at each request in turn while tables are written, kept up and read through the data plane: the answer is
  * SILT_ENOMEM or success, the table is as before or has the whole change, as the answer says, and no memory is lost.
  *
- * A few requests of each job by default; all of them, on all kinds of tables, with SILT_SWEEP=all in the environment.
+ * A few requests of each job by default; all of them, on all kinds of tables, with SILT_SWEEP=all in the environment. Tables are in the
+ * memory store, or, with SILT_SWEEP_STORE=local, on disk, where silt reads and writes small files by itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,6 +80,7 @@ static void *resize(void *ctx, void *block, size_t old_size, size_t new_size)
 struct fixture {
     char dir[256];
     struct memory memory;
+    bool on_disk; /* where small files are read and written without the data plane */
     silt_storage *store;
     struct sweep_bench bench;
     const struct sweep_job *job;
@@ -108,11 +110,17 @@ static void open_fixture(struct fixture *f)
     silt_storage_registry *stores = NULL;
     memset(f, 0, sizeof(*f));
     assert_true(temp_dir_make(f->dir, sizeof(f->dir)));
+    const char *store = getenv("SILT_SWEEP_STORE");
+    f->on_disk = store != NULL && strcmp(store, "local") == 0;
     sweep_env_init(&f->bench);
     f->bench.env.allocator = (silt_allocator){.ctx = &f->memory, .alloc = take, .resize = resize, .release = give_back};
     assert_int_equal(silt_storage_registry_new(&f->bench.env, &stores, NULL), SILT_OK);
-    assert_int_equal(silt_storage_memory_new(&f->bench.env, &f->store, NULL), SILT_OK);
-    assert_int_equal(silt_storage_registry_add(stores, "memory", f->store, NULL), SILT_OK);
+    if (f->on_disk) {
+        assert_int_equal(silt_storage_local_new(&f->bench.env, NULL, &f->store, NULL), SILT_OK);
+    } else {
+        assert_int_equal(silt_storage_memory_new(&f->bench.env, &f->store, NULL), SILT_OK);
+    }
+    assert_int_equal(silt_storage_registry_add(stores, f->on_disk ? "file" : "memory", f->store, NULL), SILT_OK);
     assert_true(sweep_open(&f->bench, f->dir, f->dir, stores));
     f->bench.around = arm;
     f->bench.ctx = f;
@@ -136,7 +144,7 @@ static void close_fixture(struct fixture *f)
 
 static void new_table(struct fixture *f)
 {
-    (void)snprintf(f->bench.table, sizeof(f->bench.table), "memory://m/t%u", f->n_tables++);
+    (void)snprintf(f->bench.table, sizeof(f->bench.table), "%s/t%u", f->on_disk ? f->dir : "memory://m", f->n_tables++);
 }
 
 static void copy_base(struct fixture *f)
