@@ -41,6 +41,8 @@ void sl_error_context(silt_error *err, const char *format, ...) SL_PRINTF(2, 3);
 
 /* Class of SILT_ENOTFOUND when what a store keeps files in (a bucket, a container) is not there: no table can be made in it either. */
 #define SL_BUCKET_NOT_FOUND "SILT_BUCKET_NOT_FOUND"
+/* Class of SILT_EUNSUPPORTED when a store has no conditional creates, or was not seen to have them: nothing is committed there. */
+#define SL_CONDITIONS_CODE "SILT_NO_CONDITIONAL_CREATES"
 /* Is it an error of this class? */
 bool sl_error_is(const silt_error *err, const char *code_name);
 

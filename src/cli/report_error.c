@@ -104,7 +104,7 @@ int sl_exit_code(const silt_error *err)
     if (strcmp(err->code_name, SL_OUTPUT_CODE) == 0) {
         return SL_EXIT_FAILED; /* the result's place is no store of tables */
     }
-    if (strcmp(err->code_name, SL_BUCKET_NOT_FOUND) == 0) {
+    if (sl_error_is(err, SL_BUCKET_NOT_FOUND) || sl_error_is(err, SL_CONDITIONS_CODE)) {
         return SL_EXIT_STORE;
     }
     switch (err->status) {

@@ -59,7 +59,10 @@ static silt_status check_owner(silt_table *table, const silt_call *call, silt_er
     const silt_status status = silt_table_latest_snapshot(table, call, &snapshot, &found);
     silt_snapshot_unref(snapshot);
     if (status == SILT_EUNSUPPORTED || status == SILT_ENOMEM || status == SILT_ECANCELLED || status == SILT_EDEADLINE) {
-        return sl_fail(err, status, found.code_name, "%s", found.message);
+        if (err != NULL) {
+            *err = found;
+        }
+        return status;
     }
     return SILT_OK;
 }

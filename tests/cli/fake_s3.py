@@ -7,6 +7,7 @@ Faults: FAULTS below, and "noconditions": If-None-Match is ignored. seen: the he
 """
 import email.utils
 import hashlib
+import json
 import os
 import ssl
 import subprocess
@@ -70,12 +71,17 @@ class Handler(BaseHTTPRequestHandler):
             bucket, _, key = path.lstrip("/").partition("/")
             if path == "/token":
                 self.answer(*s3.token_answer)
+            elif s3.echo == "hdfs":
+                fault = {"exception": "AccessControlException", "javaClassName": "x", "message": f"no: {self.path}"}
+                self.answer(403, json.dumps({"RemoteException": fault}))
             elif bucket != BUCKET and s3.echo:
                 self.answer(403, f'{{"error":{{"code":"Denied","message":"{self.path} {dict(self.headers)}"}}}}')
             elif bucket != BUCKET:
                 self.fail(404, "NoSuchBucket")
             elif s3.fault in FAULTS and "Authorization" in self.headers:
                 self.fail(*FAULTS[s3.fault])
+            elif s3.deny_writes and s3.deny_writes in key and self.command == "PUT":
+                self.fail(403, "AccessDenied")
             elif "list-type" in query:
                 self.list(query)
             else:
@@ -138,7 +144,7 @@ class FakeS3:
     def __init__(self, tls=False):
         self.lock = threading.RLock()
         self.objects, self.seen, self.fault, self.skew, self.echo = {}, [], None, 0, False
-        self.token_answer = (200, "{}")
+        self.token_answer, self.deny_writes = (200, "{}"), None  # a part of keys that may not be written
         self.server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"s3": self}))
         self.folder, self.cert = None, None
         if tls:

@@ -112,7 +112,9 @@ silt_status sl_txn_check_open(const silt_txn *txn, silt_error *err)
         return sl_fail(err, SILT_EINVALID, NULL, "the transaction has ended; begin a new one");
     }
     if (txn->fault != SILT_OK) {
-        return sl_fail(err, txn->fault, txn->fault_error.code_name, "%s", txn->fault_error.message);
+        const silt_status fault = sl_fail(err, txn->fault, txn->fault_error.code_name, "%s", txn->fault_error.message);
+        sl_error_hint(err, "%s", txn->fault_error.hint);
+        return fault;
     }
     return SILT_OK;
 }

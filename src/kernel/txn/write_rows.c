@@ -132,7 +132,9 @@ static silt_status keep_fault(silt_txn *txn, silt_status status, const silt_erro
         txn->fault = status;
         txn->fault_error = *found;
     }
-    return sl_fail(err, status, found->code_name, "%s", found->message);
+    const silt_status returned = sl_fail(err, status, found->code_name, "%s", found->message);
+    sl_error_hint(err, "%s", found->hint);
+    return returned;
 }
 
 static silt_status source_next(void *ctx, struct ArrowArray *batch, silt_error *err)

@@ -49,7 +49,7 @@ struct run {
 enum sl_verdict sl_exchange_judge(struct sl_exchange *exchange)
 {
     if (exchange->request.status != SILT_OK) {
-        return exchange->request.status == SILT_EIO ? SL_VERDICT_RETRY : SL_VERDICT_DONE;
+        return exchange->request.status == SILT_EIO && !exchange->request.final ? SL_VERDICT_RETRY : SL_VERDICT_DONE;
     }
     switch (exchange->request.code) {
     case 401: return SL_VERDICT_RENEW;
@@ -159,7 +159,7 @@ static bool try_again(struct run *run, struct sl_exchange *exchange)
     const bool before_deadline = run->call == NULL || run->call->deadline_us == 0 || due_us < run->call->deadline_us;
     const bool enough = exchange->attempts >= limits->max_attempts || effort->silent >= limits->max_silent;
     if (enough || !in_time || !before_deadline) {
-        if (exchange->request.status != SILT_OK) {
+        if (exchange->request.status != SILT_OK && exchange->request.error.hint[0] == '\0') {
             sl_error_hint(&exchange->request.error, "gave up after attempt %u%s", (unsigned)exchange->attempts,
                           !before_deadline ? " because of the deadline" : "");
         }

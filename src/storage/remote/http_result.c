@@ -66,10 +66,10 @@ static silt_status explain(struct sl_http_flight *flight, CURLcode result, silt_
     case CURLE_COULDNT_CONNECT: return sl_fail(err, SILT_EIO, NULL, "cannot connect to %.*s: %s", SL_FMT(host), reason);
     case CURLE_OPERATION_TIMEDOUT: flight->request->silent = true; return say_time_out(flight, host, err);
     case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SSL_CIPHER: return say_tls(flight, host, err);
     case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_CIPHER:
     case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CACERT_BADFILE: return say_tls(flight, host, err);
+    case CURLE_SSL_CACERT_BADFILE: flight->request->final = true; return say_tls(flight, host, err);
     case CURLE_PARTIAL_FILE: return sl_fail(err, SILT_EIO, NULL, "%.*s cut its answer short", SL_FMT(host));
     case CURLE_GOT_NOTHING:
         return sl_fail(err, SILT_EIO, NULL, "%.*s closed the connection without an answer", SL_FMT(host));

@@ -111,7 +111,7 @@ static silt_status fail_proof(const struct sl_s3_place *place, enum answer verdi
 {
     if (verdict == ANSWER_MADE) {
         const silt_status status = sl_fail(
-            err, SILT_EUNSUPPORTED, NULL,
+            err, SILT_EUNSUPPORTED, SL_CONDITIONS_CODE,
             "the server of bucket %s ignores If-None-Match: two writers could own one version", place->bucket->name);
         sl_error_hint(err, "silt does not commit there; %s=trust would, at the risk of losing commits",
                       sl_option_name(SL_OPTION_S3_CONDITIONAL_PUT));
@@ -167,7 +167,7 @@ silt_status sl_s3_prove(struct sl_s3_store *store, const silt_call *call, const 
         return status;
     }
     if (condition == SL_S3_CONDITION_REFUSE) {
-        return sl_fail(err, SILT_EUNSUPPORTED, NULL,
+        return sl_fail(err, SILT_EUNSUPPORTED, SL_CONDITIONS_CODE,
                        "bucket %s is said to have no conditional creates, without which silt does not commit (%s)",
                        place->bucket->name, sl_option_name(SL_OPTION_S3_CONDITIONAL_PUT));
     }

@@ -69,8 +69,8 @@ silt_status sl_s3_judge_create(const struct sl_s3_ask *ask, const struct sl_exch
         return SILT_OK; /* err tells why */
     }
     if (sl_s3_answered(exchange, 501)) {
-        status = sl_fail(err, SILT_EUNSUPPORTED, NULL, "the server of bucket %s does not know conditional creates",
-                         ask->bucket->name);
+        status = sl_fail(err, SILT_EUNSUPPORTED, SL_CONDITIONS_CODE,
+                         "the server of bucket %s does not know conditional creates", ask->bucket->name);
         sl_error_hint(err, "commits need PUT with If-None-Match: *");
     }
     return status;
