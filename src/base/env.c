@@ -9,11 +9,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <time.h>
 
 #include "base/error.h"
+#include "base/mask.h"
 #include "silt/version.h"
 
 #define US_PER_SECOND INT64_C(1000000)
@@ -194,6 +196,7 @@ void sl_log(const silt_env *env, silt_log_level level, const char *format, ...)
     if (len < 0) {
         return;
     }
+    line[sl_mask_secrets(line, strlen(line))] = '\0';
     for (char *c = line; *c != '\0'; c++) {
         if ((unsigned char)*c < 0x20) {
             *c = ' ';

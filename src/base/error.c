@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mask.h"
 #include "base/str.h"
 #include "base/utf8.h"
 
@@ -103,14 +104,14 @@ static void put_text(char *field, size_t size, struct sl_str text)
     field[len] = '\0';
 }
 
-/* Formats into a buffer of its own, since arguments may point into the record that is to be filled. */
+/* Formats into a buffer of its own, since arguments may point into the record that is to be filled; secrets in URLs are masked. */
 static struct sl_str format_text(char *buffer, size_t size, const char *format, va_list args)
 {
     const int len = vsnprintf(buffer, size, format, args);
     if (len < 0) {
         return SL_STR("(message could not be formatted)");
     }
-    return sl_str_make(buffer, (size_t)len < size ? (size_t)len : size - 1);
+    return sl_str_make(buffer, sl_mask_secrets(buffer, (size_t)len < size ? (size_t)len : size - 1));
 }
 
 silt_status sl_failv(silt_error *err, silt_status status, const char *code_name, const char *format, va_list args)
@@ -229,6 +230,7 @@ void sl_error_path(silt_error *err, const char *path)
         }
     }
     put_text(copy, sizeof(copy), tail);
+    copy[sl_mask_secrets(copy, strlen(copy))] = '\0';
     memcpy(err->path, copy, sizeof(copy));
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/mask.h"
 
 #define MAX_CWD 4096
 
@@ -304,6 +305,11 @@ silt_status sl_uri_normalize(struct sl_arena *arena, struct sl_str typed, struct
     char *copy = sl_arena_strdup(arena, stripped);
     if (copy == NULL) {
         return sl_fail_nomem(err);
+    }
+    if (scheme.ptr != NULL && sl_mask_needed(typed)) {
+        (void)sl_fail(err, SILT_EINVALID, NULL, "a location holds no signature and no password");
+        sl_error_hint(err, "secrets are given as options of the store: a location stands in logs and in the history");
+        return SILT_EINVALID;
     }
     if (scheme.ptr == NULL) {
         return normalize_local(arena, sl_str_make(copy, stripped.len), out, err);

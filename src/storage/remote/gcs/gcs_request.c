@@ -108,6 +108,14 @@ static bool is_about_bucket(struct sl_str reason)
     return sl_str_find(reason, SL_STR("bucket does not exist")) != SIZE_MAX;
 }
 
+/* Words of a service that repeats the token that it was sent stay away from messages. */
+static bool repeats_token(const struct sl_exchange *exchange, struct sl_str text)
+{
+    const struct sl_gcs_request *request = exchange->user;
+    return request != NULL && request->token != NULL && request->token->token != NULL &&
+           sl_str_find(text, sl_str_from(request->token->token)) != SIZE_MAX;
+}
+
 silt_status sl_gcs_fail(const struct sl_gcs *gcs, const struct sl_exchange *exchange, const struct sl_gcs_name *name,
                         silt_error *err)
 {
@@ -120,7 +128,12 @@ silt_status sl_gcs_fail(const struct sl_gcs *gcs, const struct sl_exchange *exch
     const int code = exchange->request.code;
     struct sl_buf reason;
     sl_buf_init(&reason, gcs->env);
-    sl_gcs_put_reason(gcs->env, &reason, sl_buf_view(&exchange->request.answer));
+    if (!repeats_token(exchange, sl_buf_view(&exchange->request.answer))) {
+        sl_gcs_put_reason(gcs->env, &reason, sl_buf_view(&exchange->request.answer));
+    }
+    if (repeats_token(exchange, sl_buf_view(&reason))) { /* behind escapes of JSON */
+        sl_buf_clear(&reason);
+    }
     const char *words = reason.len > 0 ? sl_buf_cstr(&reason) : "no reason given";
     silt_status status = SILT_EIO;
     if (code == 404 && (name->key.len == 0 || is_about_bucket(sl_buf_view(&reason)))) {

@@ -71,6 +71,18 @@ static silt_status fail_metadata(const struct sl_exchange *exchange, silt_error 
     return status;
 }
 
+/* Does the answer repeat a secret that was sent? Then its words are none for a message. */
+static bool repeats_secret(const struct sl_gcs *gcs, struct sl_str body)
+{
+    const char *const secrets[] = {gcs->credentials.refresh_token, gcs->credentials.client_secret};
+    for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++) {
+        if (secrets[i] != NULL && sl_str_find(body, sl_str_from(secrets[i])) != SIZE_MAX) {
+            return true;
+        }
+    }
+    return sl_str_find(body, SL_STR("assertion=")) != SIZE_MAX;
+}
+
 static silt_status judge_answer(const struct sl_gcs *gcs, const struct sl_exchange *exchange, struct sl_buf *token,
                                 int64_t *lifetime_us, silt_error *err)
 {
@@ -89,7 +101,12 @@ static silt_status judge_answer(const struct sl_gcs *gcs, const struct sl_exchan
     }
     struct sl_buf reason;
     sl_buf_init(&reason, gcs->env);
-    sl_gcs_put_reason(gcs->env, &reason, sl_buf_view(&exchange->request.answer));
+    if (!repeats_secret(gcs, sl_buf_view(&exchange->request.answer))) {
+        sl_gcs_put_reason(gcs->env, &reason, sl_buf_view(&exchange->request.answer));
+    }
+    if (repeats_secret(gcs, sl_buf_view(&reason))) { /* behind escapes of JSON */
+        sl_buf_clear(&reason);
+    }
     const silt_status kind = code >= 400 && code < 500 && code != 408 && code != 429 ? SILT_EACCESS : SILT_EIO;
     const silt_status status = sl_fail(err, kind, NULL, "the token endpoint of Google Cloud answered %d (%s)", code,
                                        reason.len > 0 ? sl_buf_cstr(&reason) : "no reason given");

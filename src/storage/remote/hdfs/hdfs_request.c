@@ -163,6 +163,9 @@ silt_status sl_hdfs_fail(const struct sl_hdfs *hdfs, const struct sl_exchange *e
     struct sl_buf words;
     sl_buf_init(&words, hdfs->env);
     const enum sl_hdfs_fault fault = sl_hdfs_read_fault(hdfs->env, sl_buf_view(&exchange->request.answer), &words);
+    if (hdfs->delegation != NULL && sl_str_find(sl_buf_view(&words), sl_str_from(hdfs->delegation)) != SIZE_MAX) {
+        sl_buf_clear(&words); /* it repeats the token that it was sent */
+    }
     const char *text = words.len > 0 ? sl_buf_cstr(&words) : "no reason given";
     silt_status status = SILT_EIO;
     if (fault == SL_HDFS_NOT_FOUND) {
