@@ -45,7 +45,7 @@ function(silt_add_footers target)
 endfunction()
 # So are XML and HTTP by the library of remote stores.
 function(silt_add_remote target)
-  if(target MATCHES "_(xml|http_fields)$")
+  if(target MATCHES "_(xml|http_fields|secrets|(s3|azure|json)_answers)$")
     target_link_libraries(${target} PRIVATE silt_remote_static)
   endif()
 endfunction()

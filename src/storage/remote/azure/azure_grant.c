@@ -138,7 +138,7 @@ static int64_t expiry_of(const sl_json *root, int64_t now_us)
 {
     int64_t seconds = 0;
     if (to_number(sl_json_member(root, "expires_on"), &seconds)) {
-        seconds -= now_us / 1000000;
+        seconds = seconds > now_us / 1000000 ? seconds - now_us / 1000000 : 0;
     } else if (!to_number(sl_json_member(root, "expires_in"), &seconds)) {
         seconds = 600;
     }
@@ -225,8 +225,8 @@ static bool is_usable(const sl_json *entry, const char *tenant, int64_t now_us)
     const struct sl_str realm = sl_json_member_text(entry, "realm");
     return sl_str_find(target, SL_STR(SL_AZURE_RESOURCE)) != SIZE_MAX &&
            (tenant == NULL || sl_str_eq_nocase(realm, sl_str_from(tenant))) &&
-           to_number(sl_json_member(entry, "expires_on"), &expires_s) && expires_s < INT64_MAX / 1000000 &&
-           expires_s * 1000000 > now_us + CACHE_MARGIN_US;
+           to_number(sl_json_member(entry, "expires_on"), &expires_s) && expires_s > 0 &&
+           expires_s < INT64_MAX / 1000000 && expires_s * 1000000 > now_us + CACHE_MARGIN_US;
 }
 
 silt_status sl_azure_cli_cache(struct sl_str text, const char *tenant, const silt_env *env, struct sl_buf *token,

@@ -42,19 +42,29 @@ static silt_status on_end(void *ctx, struct sl_str path, struct sl_str text, sil
     return slot->ptr != NULL ? SILT_OK : sl_fail_nomem(err);
 }
 
-static silt_status read_answer(const struct sl_remote_context *context, struct sl_arena *arena, struct sl_str body,
+static silt_status take_answer(const silt_env *env, struct sl_arena *arena, struct sl_str body,
                                struct sl_credential **out, silt_error *err)
 {
     struct answer answer = {.arena = arena};
     const struct sl_xml_handler handler = {.on_end = on_end, .ctx = &answer};
     int64_t expires_us = 0;
     bool has_zone = false;
-    SL_TRY(sl_xml_read(context->env, body, &handler, err));
+    SL_TRY(sl_xml_read(env, body, &handler, err));
     if (answer.parts[0].len == 0 || answer.parts[1].len == 0 || answer.parts[2].len == 0 ||
         !sl_timestamp_parse(answer.expires, &expires_us, &has_zone)) {
         return sl_fail(err, SILT_EIO, NULL, "the token service's answer has no credentials");
     }
-    return sl_credential_new(context->env, answer.parts, expires_us, out, err);
+    return sl_credential_new(env, answer.parts, expires_us, out, err);
+}
+
+silt_status sl_aws_sts_parse(const silt_env *env, struct sl_str body, struct sl_credential **out, silt_error *err)
+{
+    struct sl_arena arena;
+    *out = NULL;
+    sl_arena_init(&arena, env);
+    const silt_status status = take_answer(env, &arena, body, out, err);
+    sl_arena_release(&arena);
+    return status;
 }
 
 static void put_field(struct sl_buf *form, const char *name, struct sl_str value)
@@ -166,7 +176,7 @@ silt_status sl_aws_assume_role(const struct sl_remote_context *context, const si
         status = judge(context, role, &exchange.request, err);
     }
     if (status == SILT_OK) {
-        status = read_answer(context, &arena, sl_buf_view(&exchange.request.answer), out, err);
+        status = sl_aws_sts_parse(context->env, sl_buf_view(&exchange.request.answer), out, err);
     }
     sl_exchange_release(&exchange);
     sl_buf_release(&signing.authorization);

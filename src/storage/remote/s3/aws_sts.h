@@ -19,4 +19,7 @@ silt_status sl_aws_assume_role(const struct sl_remote_context *context, const si
                                const struct sl_aws_role *role, const struct sl_credential *base, struct sl_str token,
                                struct sl_credential **out, silt_error *err);
 
+/* Reads the answer to either: Credentials with AccessKeyId, SecretAccessKey, SessionToken, Expiration, all of them. Pure. */
+silt_status sl_aws_sts_parse(const silt_env *env, struct sl_str body, struct sl_credential **out, silt_error *err);
+
 #endif
