@@ -1,6 +1,6 @@
 /*
- * The live files of the newest version: each must be there, of the size and with partition values that the log states. All of them, or those
- * that chance picks, are read by batches (fsck_data.c).
+ * The live files of the newest version: each must be there, of the size and with partition values that the log states, and all of them, or those
+ * that chance picks, are read (fsck_data.c). Batches of files are taken together: a store that is far away is asked for their sizes at once.
  *
  * Visits may come from a thread of the engine's executor, so that nothing here may use the executor itself.
  */
@@ -10,6 +10,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "commands/fsck_data.h"
+#include "kernel/engine/engine.h"
 #include "kernel/scan/scan_filter.h"
 #include "kernel/snapshot/state.h"
 #include "schema/value.h"
@@ -17,6 +18,7 @@
 /* A batch is read at either bound. Statistics of wide tables are long. */
 #define BATCH_FILES ((size_t)128)
 #define BATCH_BYTES ((size_t)16 * 1024 * 1024)
+#define END_BYTES 8
 
 struct visit {
     struct sl_fsck *fsck;
@@ -26,6 +28,7 @@ struct visit {
     struct sl_arena arena; /* of the batch */
     struct sl_add batch[BATCH_FILES];
     size_t n_batch;
+    struct sl_early *early;  /* that knows the sizes of the batch; NULL: on a store that is near */
     int64_t n_done, n_files; /* of all live ones */
     int64_t n_wanted;        /* that are still to be picked */
     uint64_t random;
@@ -67,6 +70,28 @@ static silt_status check_partition(struct visit *v, const struct sl_add *add, co
     return status == SILT_OK ? SILT_OK : sl_fsck_tell_failure(v->fsck, &where, &found, err);
 }
 
+/* The end of a file tells its size as well as a look at it does, and many ends can be asked for at once. */
+static silt_status ask_sizes(struct visit *v, silt_error *err)
+{
+    struct sl_early_want wants[BATCH_FILES];
+    struct sl_arena scratch;
+    size_t n = 0;
+    silt_error found = SILT_ERROR_INIT;
+    sl_arena_init(&scratch, v->fsck->env);
+    for (size_t i = 0; i < v->n_batch; i++) {
+        struct sl_str path = {NULL, 0};
+        if (sl_snapshot_file_path(v->fsck->snapshot, &scratch, v->batch[i].path, &path, &found) == SILT_OK) {
+            wants[n++] = (struct sl_early_want){.path = path.ptr, .size_bytes = -1, .end_bytes = END_BYTES};
+        }
+    }
+    silt_status status = sl_early_new(v->fsck->env, v->fsck->source.storage, &v->early, err);
+    if (status == SILT_OK && n > 0) {
+        status = sl_early_bring(v->early, v->fsck->call, wants, n, err);
+    }
+    sl_arena_release(&scratch);
+    return status;
+}
+
 /* *is_there: it can be read. */
 static silt_status check_file(struct visit *v, const struct sl_add *add, struct sl_arena *scratch, bool *is_there,
                               silt_error *err)
@@ -77,10 +102,11 @@ static silt_status check_file(struct visit *v, const struct sl_add *add, struct 
     silt_error found = SILT_ERROR_INIT;
     int64_t size = 0;
     int64_t modified_ms = 0;
+    bool has_tag = false;
     *is_there = false;
     fsck->report.files++;
     silt_status status = sl_snapshot_file_path(fsck->snapshot, scratch, add->path, &path, &found);
-    if (status == SILT_OK) {
+    if (status == SILT_OK && (v->early == NULL || !sl_early_knows(v->early, path, &size, &has_tag))) {
         status = silt_storage_stat(fsck->source.storage, fsck->call, path.ptr, &size, &modified_ms, &found);
     }
     if (status == SILT_ENOTFOUND) {
@@ -137,9 +163,44 @@ static int64_t count_wanted(const struct visit *v)
     return v->n_files;
 }
 
-static silt_status read_batch(struct visit *v, silt_error *err)
+/* Those that are to be read move to the front. */
+static silt_status check_files(struct visit *v, silt_error *err)
 {
-    const silt_status status = v->n_batch > 0 ? sl_fsck_reader_check(&v->reader, v->batch, v->n_batch, err) : SILT_OK;
+    size_t n_picked = 0;
+    silt_status status = SILT_OK;
+    for (size_t i = 0; i < v->n_batch && status == SILT_OK; i++) {
+        struct sl_arena scratch;
+        bool is_there = false;
+        status = sl_call_check(v->fsck->env, v->fsck->call, err);
+        sl_arena_init(&scratch, v->fsck->env);
+        if (status == SILT_OK) {
+            status = check_file(v, &v->batch[i], &scratch, &is_there, err);
+        }
+        sl_arena_release(&scratch);
+        if (is_picked(v) && is_there) {
+            v->batch[n_picked++] = v->batch[i];
+        }
+        v->n_done++;
+        sl_call_progress(v->fsck->call, "checking the files", v->n_done, v->n_files);
+    }
+    v->n_batch = n_picked;
+    return status;
+}
+
+static silt_status take_batch(struct visit *v, silt_error *err)
+{
+    silt_status status = SILT_OK;
+    if (sl_storage_is_far(v->fsck->source.storage, v->fsck->source.root.ptr)) {
+        status = ask_sizes(v, err);
+    }
+    if (status == SILT_OK) {
+        status = check_files(v, err);
+    }
+    sl_early_unref(v->early);
+    v->early = NULL;
+    if (status == SILT_OK && v->n_batch > 0) {
+        status = sl_fsck_reader_check(&v->reader, v->batch, v->n_batch, err);
+    }
     v->n_batch = 0;
     sl_arena_reset(&v->arena);
     return status;
@@ -148,26 +209,12 @@ static silt_status read_batch(struct visit *v, silt_error *err)
 static silt_status take_file(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
 {
     struct visit *v = ctx;
-    struct sl_arena scratch;
-    bool is_there = false;
     (void)stop;
-    SL_TRY(sl_call_check(v->fsck->env, v->fsck->call, err));
-    sl_arena_init(&scratch, v->fsck->env);
-    silt_status status = check_file(v, add, &scratch, &is_there, err);
-    sl_arena_release(&scratch);
-    const bool picked = is_picked(v);
-    v->n_done++;
-    if (status == SILT_OK && is_there && picked) {
-        if (!sl_add_copy(&v->arena, add, &v->batch[v->n_batch])) {
-            return sl_fail_nomem(err);
-        }
-        v->n_batch++;
-        if (v->n_batch == BATCH_FILES || v->arena.total_bytes >= BATCH_BYTES) {
-            status = read_batch(v, err);
-        }
+    if (!sl_add_copy(&v->arena, add, &v->batch[v->n_batch])) {
+        return sl_fail_nomem(err);
     }
-    sl_call_progress(v->fsck->call, "checking the files", v->n_done, v->n_files);
-    return status;
+    v->n_batch++;
+    return v->n_batch == BATCH_FILES || v->arena.total_bytes >= BATCH_BYTES ? take_batch(v, err) : SILT_OK;
 }
 
 /* ---- all of them ---- */
@@ -184,7 +231,7 @@ static silt_status visit_files(struct visit *v, silt_error *err)
         status = sl_snapshot_each_file(fsck->snapshot, fsck->call, SL_FILES_STATS, take_file, v, &found);
     }
     if (status == SILT_OK) {
-        status = read_batch(v, &found);
+        status = take_batch(v, &found);
     }
     if (status == SILT_OK) {
         return SILT_OK;

@@ -3,6 +3,7 @@
  *
  *   fsck.c             the course of it, telling findings
  *   fsck_log.c         the walk through the log from its beginning: gaps, what is compared at which version
+ *   fsck_early.c       the next files of the log, asked for together
  *   fsck_commit.c      one commit: its rules, and what it makes of the state
  *   fsck_state.c       protocol, metadata, transactions, domains: the newest counts
  *   fsck_set.c         the logical files, as hashes
@@ -60,6 +61,20 @@ struct sl_fsck {
     struct sl_vec listing;   /* of struct sl_log_file, in the order of names */
     silt_snapshot *snapshot; /* the newest; NULL: it cannot be opened */
 };
+
+/* ---- fsck_early.c ---- */
+
+/* What the walk through the log has asked for; zeroed to begin with. */
+struct sl_fsck_ahead {
+    silt_storage *own; /* the table's; NULL: nothing was asked for yet */
+    bool is_far;
+    size_t end; /* files of the listing before it have been asked for */
+    struct sl_early *early;
+};
+
+/* Before the files from `at` on are walked. From then on fsck->source hands out what came, until release. */
+silt_status sl_fsck_look_ahead(struct sl_fsck *fsck, struct sl_fsck_ahead *ahead, size_t at, silt_error *err);
+void sl_fsck_ahead_release(struct sl_fsck *fsck, struct sl_fsck_ahead *ahead);
 
 /* ---- fsck.c ---- */
 

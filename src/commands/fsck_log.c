@@ -17,6 +17,7 @@ struct walk {
     size_t n;
     int64_t last_commit; /* the newest one seen, -1: none */
     int64_t n_commits, n_done;
+    struct sl_fsck_ahead ahead;
 };
 
 /* The files of one version: those from `begin` to `end`. */
@@ -225,6 +226,7 @@ static silt_status walk_all(struct walk *w, silt_error *err)
     }
     for (size_t at = 0; at < w->n;) {
         const struct group g = next_group(w, at);
+        SL_TRY(sl_fsck_look_ahead(w->fsck, &w->ahead, at, err));
         SL_TRY(walk_group(w, &g, err));
         at = g.end;
     }
@@ -247,6 +249,7 @@ silt_status sl_fsck_log(struct sl_fsck *fsck, silt_error *err)
     if (status == SILT_OK) {
         status = walk_all(&w, err);
     }
+    sl_fsck_ahead_release(fsck, &w.ahead);
     sl_fsck_state_release(&w.state);
     return status;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How many answers silt waits for one after the other on S3, and how many requests it makes: docs/stores.md, "Round trips".
+"""How many answers silt waits for one after the other on S3, and how many requests it makes: docs/stores.md, "Round trips"; and how much memory
+a scan takes that brings more than may be in memory.
 
     tests/stores/rounds.py
 
@@ -22,6 +23,8 @@ import servers
 HERE = os.path.dirname(os.path.abspath(__file__))
 SILT = os.environ.get("SILT") or os.path.realpath(os.path.join(HERE, "..", "..", "build", "release", "bin", "silt"))
 LATENCIES = (0.1, 0.4, 1.5)  # seconds
+SCAN_ROWS = 4 << 20  # of 64 bytes that no codec makes smaller
+MEMORY_MB = 128  # 64 MiB are under way at most, the same again is being written
 N_FILES = 24000  # whose statistics make a checkpoint of more than 4 MiB, which does not come whole
 
 
@@ -105,6 +108,38 @@ def try_all(rig):
     rig.expect("cold open and refresh", where(plain, none, 2), 3 + 1, 5 + 2)
     rig.expect("commit", ["sql", "; ".join([f"INSERT INTO delta.`{plain}` VALUES (-3, 'c')"] * 2)], 1, 18, behind_data)
     rig.expect("history", ["history", plain], 2, 7)
+    table = f"{rig.server.uri}/many"
+    rig.run("sql", "; ".join([f"CREATE TABLE delta.`{table}` (id BIGINT)", *[f"INSERT INTO delta.`{table}` VALUES ({n})" for n in range(20)]]),
+            counted=False)
+    rig.expect("fsck of 20 commits", ["fsck", table], 9, 90)
+
+
+def peak_mb(rig, place):
+    """Of a process that reads all of a table."""
+    columns = ", ".join(f"max(c{number})" for number in range(8))
+    options = [text for name, value in rig.server.options.items() for text in ("--store-option", f"{name}={value}")]
+    rig.n_caches += 1
+    environment = {**os.environ, "SILT_CACHE_DIR": os.path.join(rig.scratch, str(rig.n_caches)), "AWS_EC2_METADATA_DISABLED": "true"}
+    child = subprocess.Popen([SILT, "sql", "--threads", "2", *options, f"SELECT {columns} FROM delta.`{place}`"],
+                             env=environment, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = status
+    if status != 0:
+        raise RuntimeError(f"the scan of {place} ended with {status}")
+    return usage.ru_maxrss / 1024
+
+
+def try_memory(rig):
+    """Beyond what the same scan takes of local files: what is under way, and the libraries that speak to stores."""
+    columns = ", ".join(f"(hash(i * 8 + {number}) >> 1)::BIGINT AS c{number}" for number in range(8))
+    places = [f"{rig.server.uri}/wide", os.path.join(rig.scratch, "wide")]
+    for place in places:
+        rig.run("sql", f"CREATE TABLE delta.`{place}` USING delta AS SELECT {columns} FROM range({SCAN_ROWS}) t(i)", counted=False)
+    remote, local = (peak_mb(rig, place) for place in places)
+    fine = remote <= local + MEMORY_MB
+    rig.passed, rig.failed = rig.passed + fine, rig.failed + (not fine)
+    print(f"{'ok' if fine else 'not ok'} - memory of a scan of {SCAN_ROWS * 64 >> 20} MB: {remote:.0f} MB, local {local:.0f} MB and at most "
+          f"{MEMORY_MB} MB more", flush=True)
 
 
 def main():
@@ -112,6 +147,7 @@ def main():
             counting.CountingProxy(server.port) as proxy:
         rig = Rig(server, proxy, scratch)
         try_all(rig)
+        try_memory(rig)
     print(f"{rig.passed} passed, {rig.failed} failed")
     return 1 if rig.failed or not rig.passed else 0
 
