@@ -101,6 +101,14 @@ class Spark:
     def __init__(self, scratch):
         self._session = None
         self._scratch = scratch
+        self._settings, self._jars = {}, []
+
+    def add(self, settings, jars):
+        """Settings and jars for the session, before it is there."""
+        if self._session is not None:
+            raise RuntimeError("Spark's session is there already")
+        self._settings.update(settings)
+        self._jars += jars
 
     def session(self):
         if self._session is None:
@@ -109,7 +117,7 @@ class Spark:
             os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
             from pyspark.sql import SparkSession
             logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)  # errors that are expected
-            jars = ",".join(sorted(glob.glob(os.path.join(PEERS_DIR, "jars", "*.jar"))))
+            jars = ",".join(sorted(glob.glob(os.path.join(PEERS_DIR, "jars", "*.jar"))) + self._jars)
             settings = {
                 "spark.jars": jars,
                 "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -128,7 +136,7 @@ class Spark:
                 "spark.sql.warehouse.dir": os.path.join(self._scratch, "spark-warehouse"),
             }
             builder = SparkSession.builder.master("local[2]").appName("silt-interop")
-            for key, value in settings.items():
+            for key, value in {**settings, **self._settings}.items():
                 builder = builder.config(key, value)
             self._session = builder.getOrCreate()
             self._session.sparkContext.setLogLevel("OFF")
