@@ -453,16 +453,61 @@ static void every_codec_that_writers_use_is_read(void **state)
     }
 }
 
-/* Hadoop's own frame around LZ4, and what no reader knows. */
+/* What Parquet gave up for LZ4_RAW: Hadoop's own frame, of one chunk or many, and the bare block of some writers under the same number. */
+static void pages_of_the_codec_lz4_are_read(void **state)
+{
+    struct session_fixture *s = *state;
+    static const size_t sizes[][2] = {{1 << 20, 1 << 20}, {1 << 20, 1000}, {40000, 20}, {7, 3}, {300, 300}};
+    static int32_t values[30000];
+    uint64_t sum = 0;
+    for (size_t i = 0; i < N_OF(values); i++) {
+        /* runs, a pattern, and what nothing is found in */
+        values[i] = i < 9000 ? 7 : i < 18000 ? (int32_t)(i % 50) : (int32_t)((uint32_t)i * 2654435761U >> 8);
+        sum += (uint64_t)values[i];
+    }
+    const char *expected = sl_arena_printf(&s->arena, "30000|%llu|7|%d\n", (unsigned long long)sum, values[29999]);
+    for (size_t i = 0; i <= N_OF(sizes); i++) {
+        struct pq_column column = int32s(values, N_OF(values), PQ_NO_CONVERTED);
+        column.codec = 5;
+        column.frame = i < N_OF(sizes) ? PQ_HADOOP : PQ_LZ4;
+        column.block = i < N_OF(sizes) ? sizes[i][0] : 0;
+        column.chunk = i < N_OF(sizes) ? sizes[i][1] : 0;
+        make_table(s, "integer", column, NULL);
+        session_expect_rows(s, "SELECT count(*), sum(c), first(c), last(c) FROM t", expected);
+        session_expect_rows(s, "SELECT count(*) FROM t WHERE c = 7", "9180\n");
+        session_expect_rows(s, "SELECT _metadata.file_size > 0, count(*) FROM t GROUP BY 1", "true|30000\n");
+    }
+}
+
+static void pages_of_the_codec_lz4_that_are_broken_are_told(void **state)
+{
+    struct session_fixture *s = *state;
+    const int32_t values[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+    struct pq_column column = int32s(values, N_OF(values), PQ_NO_CONVERTED);
+    column.codec = 5; /* and not compressed */
+    make_table(s, "integer", column, NULL);
+    session_expect_fault(s, "SELECT c FROM t", SILT_ECORRUPT, "SILT_CORRUPT", -1);
+    assert_non_null(strstr(s->err.message, "LZ4"));
+    assert_non_null(strstr(s->err.message, ".parquet"));
+}
+
 static void a_codec_that_is_not_known_is_named(void **state)
 {
     struct session_fixture *s = *state;
+    static const struct {
+        int32_t codec;
+        const char *name;
+    } codecs[] = {{3, "LZO"}, {8, "an unknown codec"}, {1000, "an unknown codec"}};
     const int32_t values[] = {1};
-    struct pq_column column = int32s(values, 1, PQ_NO_CONVERTED);
-    column.codec = 5;
-    make_table(s, "integer", column, NULL);
-    session_expect_fault(s, "SELECT c FROM t", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED", -1);
-    assert_non_null(strstr(s->err.message, "LZ4"));
+    for (size_t i = 0; i < N_OF(codecs); i++) {
+        struct pq_column column = int32s(values, 1, PQ_NO_CONVERTED);
+        column.codec = codecs[i].codec;
+        make_table(s, "integer", column, NULL);
+        session_expect_fault(s, "SELECT c FROM t", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED", -1);
+        assert_non_null(strstr(s->err.message, codecs[i].name));
+        assert_non_null(strstr(s->err.message, "column c in file "));
+        assert_non_null(strstr(s->err.message, ".parquet"));
+    }
 }
 
 static void files_without_rows_are_read(void **state)
@@ -501,6 +546,8 @@ int main(void)
         SESSION_TEST(char_has_spaces_up_to_its_length),
         SESSION_TEST(void_columns_are_null_whatever_is_stored),
         SESSION_TEST(every_codec_that_writers_use_is_read),
+        SESSION_TEST(pages_of_the_codec_lz4_are_read),
+        SESSION_TEST(pages_of_the_codec_lz4_that_are_broken_are_told),
         SESSION_TEST(a_codec_that_is_not_known_is_named),
         SESSION_TEST(files_without_rows_are_read),
     };

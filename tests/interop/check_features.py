@@ -9,7 +9,7 @@ from decimal import Context, Decimal
 import pyarrow as pa
 
 import silt_program
-from feature_tables import CHANGE_TABLES, CLONE, CONDITIONS, REFUSED, ROW_ID_TABLES, TABLES
+from feature_tables import CHANGE_TABLES, CLONE, CONDITIONS, ROW_ID_TABLES, TABLES
 from harness import same
 from silt_api import Library
 from values import arrow_rows
@@ -227,20 +227,7 @@ def write(run, path, settings, statements):
             session.sparkContext._jsc.hadoopConfiguration().unset(key)
 
 
-def check_refused(path, words):
-    try:
-        silt_program.sql(f"SELECT * FROM delta.`{path}`")
-    except silt_program.SiltError as error:
-        if words not in str(error):
-            raise
-    else:
-        raise AssertionError(f"was read, expected to be refused with {words}")
-
-
 def check_table(run, library, name, path):
-    if name in REFUSED:
-        run.case("silt", f"{name}: refused", check_refused, path, REFUSED[name])
-        return
     versions = versions_of(run, path)
     for version, _ in versions:
         frame = readable(run, path, version)

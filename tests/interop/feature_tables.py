@@ -379,9 +379,8 @@ TABLES = {
     "rewrites": ({}, REWRITES),
     **{f"parquet-{name}": (settings, OLD_TYPES) for name, settings in PARQUET.items()},
     **{f"codec-{codec}": ({"spark.sql.parquet.compression.codec": codec}, OLD_TYPES) for codec in CODECS},
+    "codec-lz4-v2": ({"spark.sql.parquet.compression.codec": "lz4", "spark.hadoop.parquet.writer.version": "v2"}, OLD_TYPES),
 }
-# Hadoop's framing of LZ4, which Parquet gave up for LZ4_RAW: refused by name.
-REFUSED = {"codec-lz4": 'codec "LZ4"'}
 CHANGE_TABLES = ("changes", "changes-vectors", "changes-mapped")
 ROW_ID_TABLES = ("row-ids", "row-ids-vectors", "row-ids-late")
 CLONE = shallow_clone

@@ -1,6 +1,8 @@
 /* Writes Parquet files byte by byte; see parquet_fixture.h. The footer is Thrift's compact protocol. */
 #include "parquet_fixture.h"
 
+#include "lz4_fixture.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -264,6 +266,22 @@ static void put_values(struct sl_buf *out, const struct pq_column *column)
     }
 }
 
+static void compress(struct sl_buf *body, const struct pq_column *column)
+{
+    struct sl_buf out;
+    if (column->frame == PQ_NOT_COMPRESSED) {
+        return;
+    }
+    sl_buf_init(&out, body->env);
+    if (column->frame == PQ_LZ4) {
+        lz4_put_block(&out, sl_buf_view(body));
+    } else {
+        lz4_put_frames(&out, sl_buf_view(body), column->block, column->chunk);
+    }
+    sl_buf_release(body);
+    *body = out;
+}
+
 static void put_page(struct sl_buf *file, struct leaf *leaf)
 {
     struct thrift header = {.depth = 0};
@@ -276,6 +294,7 @@ static void put_page(struct sl_buf *file, struct leaf *leaf)
     put_values(&body, leaf->column);
     put_i32(&header, 1, 0);
     put_i32(&header, 2, (int64_t)body.len);
+    compress(&body, leaf->column);
     put_i32(&header, 3, (int64_t)body.len);
     begin_struct(&header, 5);
     put_i32(&header, 1, (int64_t)n);

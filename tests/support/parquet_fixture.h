@@ -69,6 +69,13 @@ struct pq_level {
     uint8_t definition;
 };
 
+/* Of a page's bytes; see lz4_fixture.h. */
+enum pq_frame {
+    PQ_NOT_COMPRESSED,
+    PQ_LZ4,
+    PQ_HADOOP
+};
+
 struct pq_column {
     const char *name;
     enum pq_type type;
@@ -80,7 +87,9 @@ struct pq_column {
     int32_t scale;
     const struct pq_column *children; /* of PQ_GROUP */
     size_t n_children;
-    int32_t codec;                 /* Parquet's number of what the column claims to be compressed with; it never is */
+    int32_t codec;                 /* Parquet's number of what the column claims to be compressed with */
+    enum pq_frame frame;           /* what it is compressed with */
+    size_t block, chunk;           /* of PQ_HADOOP: plain bytes of each */
     const struct pq_level *levels; /* NULL: every value is there */
     size_t n_levels;
     const void *values; /* little endian, as PLAIN has them; for PQ_BYTES see texts */

@@ -10,8 +10,8 @@
  *   scans                duck_scan.c   a plan as SQL, in steps (duck_scan.h): duck_group.c, duck_meta.c, duck_branch.c; duck_part.c:
  *                        values of files; duck_live.c: deletion vectors; duck_void.c: columns of no type; duck_table.c: schema maps
  *                        duck_footer.h with its files: what is in Parquet files, and how it is read
- *                        duck_variant.h: variants; duck_aside.h: columns that DuckDB would read wrongly
- *   handlers             duck_read.c (and duck_sparse.c, duck_pick.c), duck_filter.c (rows in by duck_rows.c), duck_write.c
+ *                        duck_variant.h: variants; duck_aside.h: columns that DuckDB would read wrongly; duck_lz4.h: pages of an old codec
+ *   handlers             duck_read.c (and duck_sparse.c, duck_pick.c, duck_sift.c), duck_filter.c (rows in by duck_rows.c), duck_write.c
  *   a write              duck_write.c  the course of it; duck_cast.c: store assignment; duck_copy.c, duck_split.c, duck_stats.c,
  *                        duck_send.c with duck_pace.h, duck_publish.c: its steps (duck_write.h); duck_field_ids.c: ids of columns; duck_text.c: partition
  *                        values as the log spells them
@@ -56,6 +56,7 @@ struct sl_aside_type;
 struct sl_duck_object;
 struct sl_duck_parts;
 struct sl_duck_pick;
+struct sl_duck_sift;
 struct sl_duck_rows_source;
 struct sl_duck_watch;
 
@@ -375,6 +376,16 @@ void sl_duck_put_picked(struct sl_buf *sql, const int64_t *rows, size_t n, const
 bool sl_duck_pick_register(struct sl_dataplane *dp, duckdb_connection handle);
 /* The same for ranges of rows, ascending; n is not 0. */
 void sl_duck_put_row_ranges(struct sl_buf *sql, const silt_row_range *ranges, size_t n);
+
+/* ---- duck_sift.c: rows of a file by a caller's judgement of their texts ---- */
+
+silt_status sl_duck_sift_new(struct sl_dataplane *dp, const silt_text_filter *filter, struct sl_duck_sift **out,
+                             silt_error *err);
+void sl_duck_sift_drop(struct sl_dataplane *dp, struct sl_duck_sift *sift); /* NULL is legal */
+/* Appends a condition on a column of strings. */
+void sl_duck_put_sifted(struct sl_buf *sql, const struct sl_duck_sift *sift, const silt_parquet_leaf *leaf);
+/* Registers the function in a database that was just opened. */
+bool sl_duck_sift_register(struct sl_dataplane *dp, duckdb_connection handle);
 
 /* ---- duck_rows.c: an Arrow stream as a table ---- */
 

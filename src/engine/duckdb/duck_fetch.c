@@ -273,6 +273,14 @@ void sl_duck_fetch_put(struct sl_buf *sql, const struct sl_duck_fetch *fetch, si
     sl_buf_printf(sql, "silt_fetched(file_index, '%" PRIu64 ":%zu')", fetch->object.id, first);
 }
 
+silt_status sl_duck_fetch_whole(struct sl_duck_fetch *fetch, const silt_call *call, size_t index, silt_error *err)
+{
+    const struct sl_dataplane_host *host = fetch->dp->host;
+    const size_t place = fetch->places[index];
+    const struct sl_fetch_part all = {.file = place, .range = {0, host->fetch_size(fetch->fetch, place)}};
+    return host->fetch_now(fetch->fetch, call, &all, 1, err);
+}
+
 /* ---- the function ---- */
 
 static silt_status wait_for(const struct sl_duck_bound *bound, uint64_t file_index, silt_error *err)

@@ -39,6 +39,8 @@ struct sl_duck_fetch;
  */
 silt_status sl_duck_fetch_new(struct sl_duck_files *files, const silt_call *call, silt_storage *storage,
                               struct sl_duck_fetch **out, silt_error *err);
+/* Brings all of a file that has no local path, at once; index: as the files were when the fetch was made. */
+silt_status sl_duck_fetch_whole(struct sl_duck_fetch *fetch, const silt_call *call, size_t index, silt_error *err);
 /* Begins to bring what is wanted of the files [first, first + n) of `files`. Once a fetch. */
 silt_status sl_duck_fetch_begin(struct sl_duck_fetch *fetch, struct sl_duck_files *files,
                                 const struct sl_duck_wanted *wanted, silt_error *err);

@@ -7,6 +7,7 @@
 #include "duck_footer.h"
 
 #include "base/error.h"
+#include "duck_lz4.h"
 
 /* More files than this and the cache starts anew. */
 #define MAX_CACHED_FILES 200000
@@ -185,7 +186,23 @@ void sl_footers_leave(struct sl_dataplane *dp)
     pthread_mutex_unlock(&dp->lock);
 }
 
-silt_status sl_footers_enter(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_files *files,
+/* See duck_lz4.h. */
+static silt_status thaw(struct sl_duck_files *files, const silt_call *call, struct sl_footer **footers,
+                        struct sl_arena *arena, silt_error *err)
+{
+    bool any = false;
+    bool *which = sl_arena_alloc_array(arena, files->n, sizeof(*which));
+    if (which == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < files->n; i++) {
+        which[i] = footers[i]->facts.has_lz4;
+        any = any || which[i];
+    }
+    return any ? sl_duck_thaw(files, call, which, err) : SILT_OK;
+}
+
+silt_status sl_footers_enter(struct sl_duck_conn *conn, const silt_call *call, struct sl_duck_files *files,
                              struct sl_footer **footers, silt_error *err)
 {
     struct sl_dataplane *dp = conn->dp;
@@ -206,6 +223,9 @@ silt_status sl_footers_enter(struct sl_duck_conn *conn, const silt_call *call, c
         if (status == SILT_OK) {
             keep(dp, files, footers, unknown, n);
         }
+    }
+    if (status == SILT_OK) {
+        status = thaw(files, call, footers, &arena, err);
     }
 out:
     sl_arena_release(&arena);

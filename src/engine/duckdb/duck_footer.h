@@ -34,9 +34,10 @@ struct sl_footer_node {
     int64_t field_id; /* -1 if none */
     enum sl_footer_shape shape;
     bool repeated;
-    bool int96;     /* physical is INT96 */
-    bool in_micros; /* of a timestamp: stored as a number of microseconds */
-    bool bloom;     /* a leaf that DuckDB reads as BLOB, with a Bloom filter in some row group */
+    bool int96;          /* physical is INT96 */
+    bool in_micros;      /* of a timestamp: stored as a number of microseconds */
+    bool bloom;          /* a leaf that DuckDB reads as BLOB, with a Bloom filter in some row group */
+    struct sl_str codec; /* a static name of what a leaf is compressed with, if nobody reads it; else absent */
 };
 
 /* What a footer says beside the schema, where that matters: all absent for most files. */
@@ -47,6 +48,7 @@ struct sl_footer_facts {
     bool legacy_int96;           /* org.apache.spark.legacyINT96 is there */
     bool float_bounds_lie;       /* row groups left out by bounds of FLOAT and DOUBLE may hold rows */
     bool text_bounds_lie;        /* the same of text and bytes */
+    bool has_lz4;                /* some column has the codec LZ4 (duck_lz4.h) */
 };
 
 /* Files with equal schemas and facts have the same one, so that pointers can be compared. Immutable but for `passed`. */
@@ -64,10 +66,11 @@ struct sl_footer {
 /* ---- duck_footer.c ---- */
 
 /*
- * The footers of all files, from the cache or read now. The pointers are good until sl_footers_leave, which is called after a failure as
+ * The footers of all files, from the cache or read now. Files that DuckDB can read in another form only get copies in that form for local
+ * names (duck_thaw.c). The pointers are good until sl_footers_leave, which is called after a failure as
  * well. SILT_ENOTFOUND for a missing file.
  */
-silt_status sl_footers_enter(struct sl_duck_conn *conn, const silt_call *call, const struct sl_duck_files *files,
+silt_status sl_footers_enter(struct sl_duck_conn *conn, const silt_call *call, struct sl_duck_files *files,
                              struct sl_footer **footers, silt_error *err);
 void sl_footers_leave(struct sl_dataplane *dp);
 /* The footer that is equal to this one (by its key), made as a copy of it if it is the first. NULL: out of memory. */
@@ -106,15 +109,22 @@ struct sl_footer_bounds {
     bool bloom_of_floats; /* a Bloom filter of such */
     bool old_of_bytes;    /* bounds of text or bytes, in the order of old writers */
     bool *blooms;         /* [leaf] a Bloom filter, whatever the type; made by the caller */
-    size_t n_blooms;      /* room in it */
-    bool more_blooms;     /* one of a leaf that has no room */
+    const char **strange; /* [leaf] name of a codec that nobody reads, else NULL; made by the caller */
+    size_t n_blooms;      /* room in both */
+    bool has_lz4;
+    bool more_blooms; /* one of a leaf that has no room */
 };
 /* Reads the list of row groups that the cursor is at. */
 void sl_footer_read_bounds(struct sl_thrift *in, struct sl_footer_bounds *out);
-/* Sets `bloom` of the nodes. */
-void sl_footer_mark_blooms(const struct sl_footer_bounds *bounds, struct sl_footer_node *nodes, size_t n_nodes);
+/* Sets `bloom` and `codec` of the nodes. */
+void sl_footer_mark_leaves(const struct sl_footer_bounds *bounds, struct sl_footer_node *nodes, size_t n_nodes);
 /* writer: what the footer's created_by says; absent if nothing. */
 void sl_footer_judge_bounds(const struct sl_footer_bounds *bounds, struct sl_str writer, struct sl_footer_facts *facts);
+
+/* ---- duck_groups.c ---- */
+
+/* The node at the end of a path of structs, NULL if it is none or no leaf. */
+const struct sl_footer_node *sl_footer_find_leaf(const struct sl_footer *footer, const silt_parquet_leaf *leaf);
 
 /* ---- duck_check.c ---- */
 

@@ -13,12 +13,16 @@ enum {
     TYPE_FLOAT = 4,
     TYPE_DOUBLE = 5,
     TYPE_BYTES = 6,
-    TYPE_FIXED = 7
+    TYPE_FIXED = 7,
+    CODEC_LZO = 3,
+    CODEC_LZ4 = 5,
+    CODEC_LAST = 7
 };
 
 /* One column of one row group. */
 struct chunk {
     int64_t type;
+    int64_t codec;
     bool old_bounds;
     bool bounds;
     bool bloom;
@@ -34,13 +38,24 @@ static void read_statistics(struct sl_thrift *in, struct chunk *chunk)
     }
 }
 
+/* DuckDB reads the others. */
+static void note_codec(const struct chunk *chunk, size_t leaf, struct sl_footer_bounds *out)
+{
+    out->has_lz4 = out->has_lz4 || chunk->codec == CODEC_LZ4;
+    if (leaf < out->n_blooms && (chunk->codec == CODEC_LZO || chunk->codec < 0 || chunk->codec > CODEC_LAST)) {
+        out->strange[leaf] = chunk->codec == CODEC_LZO ? "LZO" : "an unknown codec";
+    }
+}
+
 static void read_column(struct sl_thrift *in, size_t leaf, struct sl_footer_bounds *out)
 {
     struct sl_thrift_field field = {0};
-    struct chunk chunk = {.type = -1};
+    struct chunk chunk = {.type = -1, .codec = -1};
     while (sl_thrift_next(in, &field)) {
         if (field.id == 1 && field.type == SL_THRIFT_I32) {
             chunk.type = sl_thrift_int(in);
+        } else if (field.id == 4 && field.type == SL_THRIFT_I32) {
+            chunk.codec = sl_thrift_int(in);
         } else if (field.id == 12 && field.type == SL_THRIFT_STRUCT) {
             read_statistics(in, &chunk);
         } else {
@@ -48,6 +63,7 @@ static void read_column(struct sl_thrift *in, size_t leaf, struct sl_footer_boun
             sl_thrift_skip(in, field.type);
         }
     }
+    note_codec(&chunk, leaf, out);
     if (chunk.bloom && leaf < out->n_blooms) {
         out->blooms[leaf] = true;
     } else {
@@ -128,7 +144,7 @@ static bool bounds_tell_of_nan(struct sl_str writer)
     return n_digits == 2;
 }
 
-void sl_footer_mark_blooms(const struct sl_footer_bounds *bounds, struct sl_footer_node *nodes, size_t n_nodes)
+void sl_footer_mark_leaves(const struct sl_footer_bounds *bounds, struct sl_footer_node *nodes, size_t n_nodes)
 {
     size_t leaf = 0;
     for (size_t i = 0; i < n_nodes; i++) {
@@ -136,6 +152,7 @@ void sl_footer_mark_blooms(const struct sl_footer_bounds *bounds, struct sl_foot
             continue;
         }
         const bool bloom = bounds->more_blooms || (leaf < bounds->n_blooms && bounds->blooms[leaf]);
+        nodes[i].codec = leaf < bounds->n_blooms ? sl_str_from(bounds->strange[leaf]) : (struct sl_str){NULL, 0};
         nodes[i].bloom = bloom && sl_str_eq_c(nodes[i].type, "BLOB");
         leaf++;
     }

@@ -324,7 +324,8 @@ static void keep_what_matters(struct sl_footer *footer)
     const bool old = facts->spark_version.ptr != NULL && (facts->legacy_datetime || facts->legacy_int96 ||
                                                           sl_str_compare(facts->spark_version, SL_STR("3.1.0")) < 0);
     if (!old || !footer->has_times) {
-        footer->facts = (struct sl_footer_facts){.float_bounds_lie = facts->float_bounds_lie,
+        footer->facts = (struct sl_footer_facts){.has_lz4 = facts->has_lz4,
+                                                 .float_bounds_lie = facts->float_bounds_lie,
                                                  .text_bounds_lie = facts->text_bounds_lie};
     }
 }
@@ -333,15 +334,20 @@ static void keep_what_matters(struct sl_footer *footer)
 static silt_status make_room(struct sl_arena *arena, size_t n, struct sl_footer_bounds *bounds, silt_error *err)
 {
     bounds->blooms = sl_arena_alloc_array(arena, n, sizeof(*bounds->blooms));
+    bounds->strange = sl_arena_alloc_array(arena, n, sizeof(*bounds->strange));
     bounds->n_blooms = n;
-    return n == 0 || bounds->blooms != NULL ? SILT_OK : sl_fail_nomem(err);
+    if (bounds->blooms == NULL || bounds->strange == NULL) {
+        return n == 0 ? SILT_OK : sl_fail_nomem(err);
+    }
+    memset(bounds->strange, 0, n * sizeof(*bounds->strange));
+    return SILT_OK;
 }
 
-static size_t count_blooms(const struct sl_footer *footer)
+static size_t count_marks(const struct sl_footer *footer)
 {
     size_t n = 0;
     for (size_t i = 0; i < footer->n_nodes; i++) {
-        n += footer->nodes[i].bloom ? 1 : 0;
+        n += footer->nodes[i].bloom || footer->nodes[i].codec.len > 0 ? 1 : 0;
     }
     return n;
 }
@@ -351,20 +357,22 @@ static silt_status make_key(struct sl_arena *arena, struct sl_footer *out, struc
 {
     const struct sl_footer_facts *facts = &out->facts;
     out->key = schema;
-    const size_t n_blooms = count_blooms(out);
-    if (facts->spark_version.ptr == NULL && !facts->float_bounds_lie && !facts->text_bounds_lie && n_blooms == 0) {
+    const size_t n_marks = count_marks(out);
+    if (facts->spark_version.ptr == NULL && !facts->float_bounds_lie && !facts->text_bounds_lie && !facts->has_lz4 &&
+        n_marks == 0) {
         return SILT_OK;
     }
     struct sl_buf key;
     sl_buf_init(&key, arena->env);
     sl_buf_put_str(&key, schema);
-    sl_buf_printf(&key, "|%d%d%d%d|", (int)facts->legacy_datetime, (int)facts->legacy_int96,
-                  (int)facts->float_bounds_lie, (int)facts->text_bounds_lie);
+    sl_buf_printf(&key, "|%d%d%d%d%d|", (int)facts->legacy_datetime, (int)facts->legacy_int96,
+                  (int)facts->float_bounds_lie, (int)facts->text_bounds_lie, (int)facts->has_lz4);
     sl_buf_put_str(&key, facts->spark_version);
     sl_buf_put_char(&key, '|');
     sl_buf_put_str(&key, facts->time_zone);
-    for (size_t i = 0; n_blooms > 0 && i < out->n_nodes; i++) {
+    for (size_t i = 0; n_marks > 0 && i < out->n_nodes; i++) {
         sl_buf_put_c(&key, out->nodes[i].bloom ? "|1" : "|0");
+        sl_buf_put_str(&key, out->nodes[i].codec);
     }
     silt_status status = sl_buf_status(&key, err);
     if (status == SILT_OK) {
@@ -408,8 +416,9 @@ silt_status sl_footer_parse(struct sl_arena *arena, struct sl_str bytes, const c
         return sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER",
                        "the footer of data file %s cannot be understood", path);
     }
-    sl_footer_mark_blooms(&bounds, nodes, out->n_nodes);
+    sl_footer_mark_leaves(&bounds, nodes, out->n_nodes);
     sl_footer_judge_bounds(&bounds, writer, &out->facts);
+    out->facts.has_lz4 = bounds.has_lz4;
     keep_what_matters(out);
     return make_key(arena, out, schema, err);
 }

@@ -52,6 +52,18 @@ static silt_status fail_type(const struct check *check, const struct place *plac
     return status;
 }
 
+static silt_status fail_codec(const struct check *check, const struct place *place, const struct sl_footer_node *found)
+{
+    struct sl_buf column;
+    sl_buf_init(&column, check->env);
+    put_place(&column, place);
+    const silt_status status = sl_fail(check->err, SILT_EUNSUPPORTED, NULL,
+                                       "column %s in file %s is compressed with %.*s, which is not read",
+                                       sl_buf_cstr(&column), check->path, SL_FMT(found->codec));
+    sl_buf_release(&column);
+    return status;
+}
+
 /* ---- layouts ---- */
 
 /* A group that stands for the element itself, by the rules of the Parquet format for lists of old writers. */
@@ -170,7 +182,10 @@ static silt_status check_value(const struct check *check, const struct place *pl
     case SILT_TYPE_MAP: return check_map(check, place, node, wanted);
     default: break;
     }
-    return node->n_children > 0 || !sl_leaf_fits(node, wanted) ? fail_type(check, place, node, wanted) : SILT_OK;
+    if (node->n_children > 0 || !sl_leaf_fits(node, wanted)) {
+        return fail_type(check, place, node, wanted);
+    }
+    return node->codec.len > 0 ? fail_codec(check, place, node) : SILT_OK;
 }
 
 silt_status sl_footer_match(const silt_env *env, const struct sl_footer_node *root,
