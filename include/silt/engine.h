@@ -45,6 +45,27 @@ typedef struct silt_row_range {
     int64_t begin, end;
 } silt_row_range;
 
+/* A leaf column of a file: exact names from the top to the leaf, struct steps only. */
+typedef struct silt_parquet_leaf {
+    const char *const *path;
+    size_t path_len;
+} silt_parquet_leaf;
+
+/* Bytes of a column; ptr NULL: null. Borrowed during the call. */
+typedef struct silt_text {
+    const char *ptr;
+    size_t len;
+} silt_text;
+
+/* Which rows are wanted by the text that they have in a column of strings, before anything is made of the rows. */
+typedef struct silt_text_filter {
+    uint32_t size;
+    silt_parquet_leaf leaf; /* in the names of the file */
+    /* Sets wanted[0 … n). Never fails; what it cannot tell is wanted. Called on any thread, on several at once, each row at most once. */
+    void (*judge)(void *ctx, const silt_text *texts, size_t n, bool *wanted);
+    void *ctx;
+} silt_text_filter;
+
 /*
  * What to read. The stream's batches never mix files. Columns come in the order of `schema`, of exactly its types
  * (narrower physical types are widened, what cannot be widened is SILT_ESCHEMA), matched by name (case-sensitive) or,
@@ -84,13 +105,12 @@ typedef struct silt_parquet_read {
      */
     const silt_row_range *ranges;
     size_t n_ranges;
+    /*
+     * With one file: rows whose text is not wanted may be left out. Rows are told apart as above. Outlives the stream. NULL: every row is
+     * wanted.
+     */
+    const silt_text_filter *texts;
 } silt_parquet_read;
-
-/* A leaf column of a file: exact names from the top to the leaf, struct steps only. */
-typedef struct silt_parquet_leaf {
-    const char *const *path;
-    size_t path_len;
-} silt_parquet_leaf;
 
 /* What a file's footer says of a leaf in one row group. */
 typedef struct silt_leaf_bounds {

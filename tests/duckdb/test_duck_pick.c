@@ -4,6 +4,7 @@
  */
 #include "duck_fixture.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/arrow.h"
@@ -182,6 +183,72 @@ static void reads_at_the_same_time_do_not_mix(void **state)
     }
 }
 
+/* ---- by texts ---- */
+
+struct judged {
+    atomic_size_t n, n_null;
+};
+
+/* Texts whose length is odd; of the file "x" and a number that 7 divides. */
+static void want_odd(void *ctx, const silt_text *texts, size_t n, bool *wanted)
+{
+    struct judged *judged = ctx;
+    for (size_t i = 0; i < n; i++) {
+        judged->n += 1;
+        judged->n_null += texts[i].ptr == NULL;
+        wanted[i] = texts[i].ptr != NULL && texts[i].len % 2 == 1;
+    }
+}
+
+static void rows_are_left_out_by_their_texts(void **state)
+{
+    struct duck_fixture *fx = *state;
+    static const char *const path[] = {"s", "b"};
+    static const char *const gone[] = {"s", "gone"};
+    static const char *const number[] = {"s", "a"};
+    static const char *const *const others[] = {gone, number};
+    write_rows(fx);
+    silt_schema *schema = duck_schema(
+        fx,
+        MEMBER("s", STRUCT(MEMBER("a", "\"long\"") "," MEMBER("b", "\"string\"") "," MEMBER("gone", "\"string\""))));
+    const struct duck_written *written = duck_file(fx, 0);
+    const silt_parquet_file file = {.path = written->full, .local_path = written->full, .size_bytes = -1};
+    int64_t rows[60000];
+    size_t n = 0;
+    for (int64_t i = 0; i < 60000; i++) {
+        const size_t len = 1 + (i < 10 ? 1U : i < 100 ? 2U : i < 1000 ? 3U : i < 10000 ? 4U : 5U);
+        if (i % 10 != 3 && i % 7 == 0 && len % 2 == 1) {
+            rows[n++] = i;
+        }
+    }
+    struct judged judged = {0};
+    silt_text_filter filter = {.size = sizeof(filter), .leaf = {path, 2}, .judge = want_odd, .ctx = &judged};
+    silt_parquet_read read = {.size = sizeof(read),
+                              .storage = fx->storage,
+                              .files = &file,
+                              .n_files = 1,
+                              .schema = schema,
+                              .with_row_index = true,
+                              .lax_structs = true,
+                              .texts = &filter};
+    for (size_t i = 0; i <= 2; i++) {
+        struct ArrowArrayStream stream = {0};
+        struct picked picked = {0};
+        size_t next = 0;
+        filter.leaf.path = i == 0 ? path : others[i - 1];
+        assert_int_equal(sl_parquet_read(fx->engine, NULL, &read, &stream, &fx->err), SILT_OK);
+        while (pull(fx, &stream, &picked, rows, n, &next)) {
+        }
+        sl_arrow_stream_release(&stream);
+        assert_int_equal(picked.n_asked, n);
+        /* a leaf that is not there, or no text, leaves out nothing */
+        assert_int_equal(picked.n_rows, i == 0 ? n : 60000);
+        assert_int_equal(judged.n, 60000);
+        assert_true(judged.n_null > 0);
+    }
+    silt_schema_unref(schema);
+}
+
 static void places_in_several_files_are_refused(void **state)
 {
     struct duck_fixture *fx = *state;
@@ -209,6 +276,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(scattered_rows_come_and_few_others, duck_setup, duck_teardown),
         cmocka_unit_test_setup_teardown(rows_in_one_place_come_alone, duck_setup, duck_teardown),
         cmocka_unit_test_setup_teardown(reads_at_the_same_time_do_not_mix, duck_setup, duck_teardown),
+        cmocka_unit_test_setup_teardown(rows_are_left_out_by_their_texts, duck_setup, duck_teardown),
         cmocka_unit_test_setup_teardown(places_in_several_files_are_refused, duck_setup, duck_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

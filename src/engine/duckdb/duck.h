@@ -381,7 +381,7 @@ void sl_duck_put_row_ranges(struct sl_buf *sql, const silt_row_range *ranges, si
 
 silt_status sl_duck_sift_new(struct sl_dataplane *dp, const silt_text_filter *filter, struct sl_duck_sift **out,
                              silt_error *err);
-void sl_duck_sift_drop(struct sl_dataplane *dp, struct sl_duck_sift *sift); /* NULL is legal */
+void sl_duck_sift_drop(struct sl_duck_sift *sift); /* NULL is legal */
 /* Appends a condition on a column of strings. */
 void sl_duck_put_sifted(struct sl_buf *sql, const struct sl_duck_sift *sift, const silt_parquet_leaf *leaf);
 /* Registers the function in a database that was just opened. */

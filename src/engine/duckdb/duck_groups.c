@@ -34,8 +34,7 @@ static const struct sl_footer_node *behind(const struct sl_footer_node *node)
     return node;
 }
 
-/* The node at the end of a path of structs, NULL if it is none or no leaf. */
-static const struct sl_footer_node *find_leaf(const struct sl_footer *footer, const silt_parquet_leaf *leaf)
+const struct sl_footer_node *sl_footer_find_leaf(const struct sl_footer *footer, const silt_parquet_leaf *leaf)
 {
     const struct sl_footer_node *node = footer->nodes;
     for (size_t i = 0; i < leaf->path_len && node != NULL; i++) {
@@ -65,7 +64,7 @@ static silt_status find_leaves(struct telling *t, const struct sl_footer *footer
         }
     }
     for (size_t i = 0; i < request->n_leaves; i++) {
-        const struct sl_footer_node *node = find_leaf(footer, &request->leaves[i]);
+        const struct sl_footer_node *node = sl_footer_find_leaf(footer, &request->leaves[i]);
         for (size_t leaf = 0; node != NULL && leaf < t->n_leaves; leaf++) {
             t->wanted[leaf] = t->nodes[leaf] == node ? i : t->wanted[leaf];
         }

@@ -103,7 +103,8 @@ static silt_status prepare_db(struct sl_dataplane *dp, struct sl_duck_db *db, si
         !sl_duck_pick_register(dp, conn.handle) || !sl_duck_text_register(dp, conn.handle) ||
         !sl_duck_rows_register(dp, conn.handle) || !sl_leaf_register(conn.handle) ||
         !sl_variant_register(dp, conn.handle) || !sl_aside_register(dp, conn.handle) ||
-        !sl_duck_fetch_register(dp, conn.handle) || !sl_duck_pace_register(dp, conn.handle)) {
+        !sl_duck_fetch_register(dp, conn.handle) || !sl_duck_pace_register(dp, conn.handle) ||
+        !sl_duck_sift_register(dp, conn.handle)) {
         status = sl_fail(err, SILT_EENGINE, NULL, "silt's functions cannot be registered with DuckDB");
     }
     if (status == SILT_OK) {

@@ -16,18 +16,22 @@
 
 /* Rows that are nearer to each other than this make one range: DuckDB reads by vectors of 2,048 rows. */
 #define NEAR_ROWS 512
-/* With more ranges they are no longer compared one by one. */
+/* With more ranges they are no longer compared one by one. What lies between wanted rows of a range becomes rows for nothing. */
 #define MAX_RANGES 32
 /* 128 MB: no file of a log has so many rows. */
 #define MAX_BITS (INT64_C(1) << 30)
 
-static size_t count_ranges(const int64_t *rows, size_t n)
+/* Few ranges, and most of what lies in them is wanted? */
+static bool are_ranges(const int64_t *rows, size_t n)
 {
     size_t n_ranges = 1;
+    uint64_t n_between = 0;
     for (size_t i = 1; i < n && n_ranges <= MAX_RANGES; i++) {
-        n_ranges += rows[i] - rows[i - 1] > NEAR_ROWS ? 1 : 0;
+        const int64_t step = rows[i] - rows[i - 1];
+        n_ranges += step > NEAR_ROWS ? 1 : 0;
+        n_between += step > NEAR_ROWS ? 0 : (uint64_t)step - 1;
     }
-    return n_ranges;
+    return n_ranges <= MAX_RANGES && n_between <= n + NEAR_ROWS;
 }
 
 static void put_ranges(struct sl_buf *sql, const int64_t *rows, size_t n)
@@ -99,7 +103,7 @@ silt_status sl_duck_pick_new(struct sl_dataplane *dp, const int64_t *rows, size_
                              silt_error *err)
 {
     *out = NULL;
-    if (count_ranges(rows, n) <= MAX_RANGES) {
+    if (are_ranges(rows, n)) {
         return SILT_OK;
     }
     if (rows[0] < 0 || rows[n - 1] - rows[0] >= MAX_BITS) {

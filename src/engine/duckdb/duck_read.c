@@ -38,6 +38,8 @@ struct read {
     struct sl_duck_pick *pick;    /* of the rows, or NULL */
     const silt_row_range *ranges; /* of the only file; n_ranges 0: all */
     size_t n_ranges;
+    silt_parquet_leaf sifted;  /* the text that `sift` judges */
+    struct sl_duck_sift *sift; /* NULL: every row is wanted */
     size_t next_file;
     struct sl_duck_files opened; /* the file that is read now */
     struct sl_duck_reader reader;
@@ -56,6 +58,7 @@ static void close_read(void *ctx)
     sl_duck_reader_close(&read->reader);
     sl_duck_files_close(&read->opened);
     sl_duck_pick_drop(read->pick);
+    sl_duck_sift_drop(read->sift);
     silt_expr_unref(read->predicate);
     silt_schema_unref(read->schema);
     sl_arena_release(&read->arena);
@@ -177,9 +180,12 @@ static silt_status put_members_query(struct read *read, size_t file, struct sl_b
     struct sl_footer *footer = NULL;
     *possible = false;
     SL_TRY(sl_duck_connect(read->dp, &conn, err));
+    bool can_sift = false;
     silt_status status = sl_footers_enter(&conn, call_of(read), &read->opened, &footer, err);
     if (status == SILT_OK) {
+        const struct sl_footer_node *leaf = sl_footer_find_leaf(footer, &read->sifted);
         const struct sl_duck_check check = {.type = &read->schema->root};
+        can_sift = read->sift != NULL && leaf != NULL && sl_str_eq_c(leaf->type, "VARCHAR");
         status = sl_footers_check(read->dp, &read->opened, &footer, &check, err);
     }
     if (status == SILT_OK) {
@@ -194,6 +200,11 @@ static silt_status put_members_query(struct read *read, size_t file, struct sl_b
         sl_duck_put_paths(sql, read->opened.local, 1);
         sl_buf_put_c(sql, ", hive_partitioning = false)");
         status = put_wanted_rows(read, sql, err);
+        if (status == SILT_OK && can_sift) {
+            const bool follows = read->n_rows > 0 || read->n_ranges > 0 || read->any_of.n > 0;
+            sl_buf_put_c(sql, follows ? " AND " : " WHERE ");
+            sl_duck_put_sifted(sql, read->sift, &read->sifted);
+        }
     }
     /* A query that ends early may be one all the same, of other rows. */
     return status == SILT_OK && *possible ? sl_buf_status(sql, err) : status;
@@ -387,6 +398,27 @@ static silt_status copy_any_of(struct read *read, const silt_parquet_read *reque
     return SILT_OK;
 }
 
+static silt_status copy_texts(struct read *read, const silt_parquet_read *request, silt_error *err)
+{
+    const bool knows = request->size >= offsetof(silt_parquet_read, texts) + sizeof(request->texts);
+    if (!knows || request->texts == NULL || request->n_files != 1) {
+        return SILT_OK;
+    }
+    const silt_parquet_leaf *leaf = &request->texts->leaf;
+    const char **path = sl_arena_alloc_array(&read->arena, leaf->path_len, sizeof(*path));
+    if (path == NULL) {
+        return sl_fail_nomem(err);
+    }
+    for (size_t i = 0; i < leaf->path_len; i++) {
+        path[i] = sl_arena_strdup(&read->arena, sl_str_from(leaf->path[i]));
+        if (path[i] == NULL) {
+            return sl_fail_nomem(err);
+        }
+    }
+    read->sifted = (silt_parquet_leaf){.path = path, .path_len = leaf->path_len};
+    return sl_duck_sift_new(read->dp, request->texts, &read->sift, err);
+}
+
 static silt_status copy_request(struct read *read, const silt_parquet_read *request, silt_error *err)
 {
     read->storage = request->storage;
@@ -413,6 +445,7 @@ static silt_status copy_request(struct read *read, const silt_parquet_read *requ
     SL_TRY(copy_any_of(read, request, err));
     SL_TRY(copy_rows(read, request, err));
     SL_TRY(copy_ranges(read, request, err));
+    SL_TRY(copy_texts(read, request, err));
     read->lax_structs = request->size >= offsetof(silt_parquet_read, lax_structs) + sizeof(request->lax_structs) &&
                         request->lax_structs;
     /* Only a hint: left out when it asks for what is not read. */

@@ -27,6 +27,9 @@ silt_status sl_parquet_read(silt_engine *engine, const silt_call *call, const si
     if (request->n_ranges > 0 && (request->n_files != 1 || request->ranges == NULL || request->n_rows > 0)) {
         return sl_fail(err, SILT_EINVALID, NULL, "ranges of rows can be asked for in one file only, without places");
     }
+    if (request->texts != NULL && (request->n_files != 1 || request->texts->judge == NULL)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "rows can be judged by their texts in one file only");
+    }
     SL_TRY(sl_call_check(engine->env, call, err));
     silt_error found = SILT_ERROR_INIT;
     const silt_status status = engine->parquet.read(engine->parquet_impl, call, request, out, &found);

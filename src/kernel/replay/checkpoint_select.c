@@ -73,7 +73,7 @@ silt_status sl_checkpoint_select(const struct sl_checkpoint_select *select, cons
     const struct sl_log_source *source = select->files->source;
     const struct sl_checkpoint *checkpoint = select->files->checkpoint;
     struct reading reading = {.env = silt_engine_env(source->engine), .visit = visit, .ctx = ctx};
-    reading.with_places = select->n_rows > 0 || select->n_ranges > 0;
+    reading.with_places = select->n_rows > 0 || select->n_ranges > 0 || select->texts != NULL;
     const silt_parquet_read read = {.size = sizeof(read),
                                     .storage = source->storage,
                                     .files = &checkpoint->parquet[select->file],
@@ -84,6 +84,7 @@ silt_status sl_checkpoint_select(const struct sl_checkpoint_select *select, cons
                                     .n_rows = select->n_rows,
                                     .ranges = select->ranges,
                                     .n_ranges = select->n_ranges,
+                                    .texts = select->texts,
                                     .lax_structs = true}; /* an add has a path, else it is none */
     silt_status status = sl_parquet_read(source->engine, call, &read, &reading.stream, err);
     if (status == SILT_OK) {

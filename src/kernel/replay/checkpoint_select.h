@@ -15,6 +15,7 @@ struct sl_checkpoint_select {
     size_t n_rows;
     const silt_row_range *ranges; /* instead: of rows that are wanted, ascending; n_ranges 0: all */
     size_t n_ranges;
+    const silt_text_filter *texts; /* rows that are not wanted by it may be left out; NULL: none are */
 };
 
 /* A batch and where its rows are in the file. */
@@ -31,7 +32,7 @@ static inline int64_t sl_checkpoint_place(const struct sl_checkpoint_rows *rows,
 }
 
 /*
- * Visits the batches in the order of the rows. With `rows` or `ranges`, batches may hold others too: places tell. A visitor ends the reading
+ * Visits the batches in the order of the rows. With `rows`, `ranges` or `texts`, batches may hold others too: places tell. A visitor ends the reading
  * early by *stop. Errors name the checkpoint.
  */
 silt_status sl_checkpoint_select(const struct sl_checkpoint_select *select, const silt_call *call,

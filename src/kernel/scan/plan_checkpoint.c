@@ -54,9 +54,14 @@ static silt_status look_once(struct planner *p, size_t file, const struct look *
     const struct sl_plan_checkpoint *plan = p->plan;
     const bool in_ranges = look->rows == NULL && sl_plan_groups_leave_out(&p->groups);
     silt_schema *schema = NULL;
+    struct sl_plan_texts *texts = NULL;
     silt_status status = sl_plan_judge_init(judge, plan->pruner, look->form, look->is_final, err);
     judge->may_give_up = look->may_give_up;
     judge->rows = look->rows;
+    if (status == SILT_OK && look->form == SL_PLAN_TEXT && look->rows == NULL) {
+        status = sl_plan_texts_new(judge->env, plan->pruner->filter, &texts, err);
+        judge->texts = texts;
+    }
     if (status == SILT_OK) {
         status = sl_plan_judge_schema(plan->pruner->filter, look->form, silt_snapshot_physical_schema(plan->snapshot),
                                       &schema, err);
@@ -68,14 +73,17 @@ static silt_status look_once(struct planner *p, size_t file, const struct look *
                                                     .rows = look->rows != NULL ? look->rows->data : NULL,
                                                     .n_rows = look->rows != NULL ? look->rows->len : 0,
                                                     .ranges = in_ranges ? p->groups.ranges.data : NULL,
-                                                    .n_ranges = in_ranges ? p->groups.ranges.len : 0};
+                                                    .n_ranges = in_ranges ? p->groups.ranges.len : 0,
+                                                    .texts = sl_plan_texts_filter(texts)};
         status = sl_checkpoint_select(&select, plan->call, sl_plan_judge_batch, judge, err);
     }
     if (status == SILT_OK && look->rows == NULL && !judge->is_hopeless) {
-        p->n_rows = in_ranges ? p->groups.n_rows : judge->n_rows;
+        p->n_rows = in_ranges ? p->groups.n_rows : sl_plan_judge_rows(judge);
     } else if (status == SILT_OK && look->rows != NULL && judge->n_found != look->rows->len) {
         status = fail_rows(err);
     }
+    judge->texts = NULL;
+    sl_plan_texts_free(texts);
     silt_schema_unref(schema);
     return status;
 }

@@ -113,8 +113,9 @@ static silt_status judge_stats(struct sl_plan_judge *judge, int64_t row, const s
     *matches = false;
     if (judge->form == SL_PLAN_TEXT) {
         struct sl_str text;
+        bool known = false;
         SL_TRY(get_text(judge, row, &text, err));
-        if (sl_plan_quick_drops_text(&judge->quick, tuple->truths, judge->reader, text)) {
+        if (sl_plan_quick_drops_text(&judge->quick, tuple->truths, judge->reader, text, &known)) {
             return SILT_OK;
         }
         *complete = text.ptr != NULL; /* the other form may say more than none */
@@ -181,6 +182,12 @@ static silt_status judge_row(struct sl_plan_judge *judge, int64_t row, int64_t p
     return put(complete || judge->is_final ? &judge->keep : &judge->ask, place, err);
 }
 
+int64_t sl_plan_judge_rows(const struct sl_plan_judge *judge)
+{
+    const int64_t n_seen = sl_plan_texts_seen(judge->texts);
+    return judge->n_rows < n_seen ? n_seen : judge->n_rows;
+}
+
 /* Places ascend, and batches may hold rows that nobody asked for. */
 static bool is_wanted(struct sl_plan_judge *judge, int64_t place)
 {
@@ -207,7 +214,7 @@ silt_status sl_plan_judge_batch(void *ctx, const struct sl_checkpoint_rows *rows
     }
     judge->n_rows += rows->batch->length;
     judge->is_hopeless = judge->may_give_up && judge->keep.len == 0 && judge->ask.len >= HOPELESS_FILES &&
-                         judge->ask.len >= (size_t)judge->n_rows / 2;
+                         judge->ask.len >= (size_t)sl_plan_judge_rows(judge) / 2;
     *stop = judge->is_hopeless;
     return SILT_OK;
 }

@@ -9,6 +9,7 @@
 #include "kernel/replay/checkpoint_select.h"
 #include "kernel/scan/data_skip.h"
 #include "kernel/scan/plan_quick.h"
+#include "kernel/scan/plan_texts.h"
 #include "kernel/scan/stats_arrow.h"
 #include "kernel/scan/stats_reader.h"
 
@@ -46,6 +47,7 @@ struct sl_plan_judge {
     struct sl_vec keep;                /* int64_t: places of files that may match */
     struct sl_vec ask;                 /* int64_t: places of files about which this form says too little */
     int64_t n_rows;                    /* seen in batches */
+    const struct sl_plan_texts *texts; /* set after init: by which the engine may leave out rows; NULL: none */
     const struct sl_vec *rows;         /* int64_t, set after init: only these places are judged; NULL: all */
     size_t next;                       /* of them */
     size_t n_found;                    /* of them */
@@ -57,6 +59,8 @@ struct sl_plan_judge {
 silt_status sl_plan_judge_init(struct sl_plan_judge *judge, struct sl_partition_pruner *pruner, enum sl_plan_form form,
                                bool is_final, silt_error *err);
 void sl_plan_judge_release(struct sl_plan_judge *judge);
+/* All rows that were looked at, also those that the engine left out. */
+int64_t sl_plan_judge_rows(const struct sl_plan_judge *judge);
 /* A visitor of sl_checkpoint_select; judge is the context. */
 silt_status sl_plan_judge_batch(void *judge, const struct sl_checkpoint_rows *rows, bool *stop, silt_error *err);
 

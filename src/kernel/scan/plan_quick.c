@@ -165,11 +165,11 @@ bool sl_plan_quick_drops(const struct sl_plan_quick *quick, const enum sl_truth 
 }
 
 bool sl_plan_quick_drops_text(const struct sl_plan_quick *quick, const enum sl_truth *truths,
-                              struct sl_stats_reader *reader, struct sl_str text)
+                              struct sl_stats_reader *reader, struct sl_str text, bool *known)
 {
     int64_t rows = 0;
-    if (quick->n == 0 || !sl_stats_reader_peek(reader, text) || !sl_stats_reader_peek_rows(reader, &rows) ||
-        rows <= 0) {
+    *known = quick->n > 0 && sl_stats_reader_peek(reader, text);
+    if (!*known || !sl_stats_reader_peek_rows(reader, &rows) || rows <= 0) {
         return false;
     }
     for (size_t i = 0; i < quick->n; i++) {

@@ -34,9 +34,9 @@ silt_status sl_plan_quick_init(struct sl_plan_quick *quick, struct sl_arena *are
 bool sl_plan_quick_drops(const struct sl_plan_quick *quick, const enum sl_truth *truths, const struct sl_claims *claims,
                          const struct sl_bounds *bounds);
 
-/* By the text itself, when the reader, which has the filter's columns, knows its shape. */
+/* By the text itself, when the reader, which has the filter's columns, knows its shape: *known. */
 bool sl_plan_quick_drops_text(const struct sl_plan_quick *quick, const enum sl_truth *truths,
-                              struct sl_stats_reader *reader, struct sl_str text);
+                              struct sl_stats_reader *reader, struct sl_str text, bool *known);
 
 /* Takes the struct stats_parsed of a batch. What has another shape than the short way knows is not used. */
 silt_status sl_plan_quick_bind(struct sl_plan_quick *quick, struct sl_arena *arena, const struct ArrowSchema *schema,

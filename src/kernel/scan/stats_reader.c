@@ -8,6 +8,7 @@
 #include "kernel/scan/stats_reader.h"
 
 #include "base/alloc.h"
+#include "base/bytes.h"
 #include "base/decimal.h"
 #include "base/error.h"
 #include "json/scan.h"
@@ -424,15 +425,38 @@ static const struct sl_json_token *peek_token(const struct sl_stats_reader *read
     return token != NO_TOKEN ? (const struct sl_json_token *)reader->tokens.data + token : NULL;
 }
 
+/* The number that eight digits are; false if some are none. */
+static inline bool read_digits8(const char *at, int64_t *out)
+{
+    const uint64_t zeros = SL_BYTES_EACH * '0';
+    uint64_t word = sl_word_load(at);
+    if ((((word & SL_BYTES_EACH * 0xF0) ^ zeros) | (((word + SL_BYTES_EACH * 6) & SL_BYTES_EACH * 0xF0) ^ zeros)) !=
+        0) {
+        return false;
+    }
+    word -= zeros;
+    word = (word * 10 + (word >> 8)) & UINT64_C(0x00FF00FF00FF00FF);   /* pairs */
+    word = (word * 100 + (word >> 16)) & UINT64_C(0x0000FFFF0000FFFF); /* fours */
+    *out = (int64_t)((word * 10000 + (word >> 32)) & UINT64_C(0xFFFFFFFF));
+    return true;
+}
+
 /* A whole number of JSON that needs no look at overflow; false if there is more to it. */
 static bool read_digits(struct sl_str text, int64_t *out)
 {
     const bool negative = text.ptr[0] == '-';
+    size_t i = negative ? 1 : 0;
     int64_t value = 0;
     if (text.len > SAFE_DIGITS) {
         return false;
     }
-    for (size_t i = negative ? 1 : 0; i < text.len; i++) {
+    for (int64_t eight = 0; text.len - i >= 8; i += 8) {
+        if (!read_digits8(text.ptr + i, &eight)) {
+            return false;
+        }
+        value = value * 100000000 + eight;
+    }
+    for (; i < text.len; i++) {
         if (!sl_is_digit(text.ptr[i])) {
             return false;
         }
