@@ -4,6 +4,7 @@ library's scans, and by the time of each version; conditions count the same rows
 import datetime
 import json
 import os
+import shutil
 from decimal import Context, Decimal
 
 import pyarrow as pa
@@ -11,8 +12,10 @@ import pyarrow as pa
 import silt_program
 from feature_tables import CHANGE_TABLES, CLONE, CONDITIONS, ROW_ID_TABLES, TABLES
 from harness import same
+from peers import plain
 from silt_api import Library
-from values import arrow_rows
+from silt_program import from_json, json_lines
+from values import arrow_rows, canonical_rows
 
 # A column with a variant in it: compared as the JSON that Spark and silt make of it.
 AS_JSON = pa.large_string()
@@ -58,8 +61,6 @@ def json_value(text):
 
 def spark_rows(run, frame, columns):
     """Canonical rows of a frame."""
-    from peers import plain
-    from values import canonical_rows
     parts = []
     for name, kind in columns:
         if kind == AS_JSON:
@@ -78,8 +79,6 @@ def spark_rows(run, frame, columns):
 # ---- silt's side ------------------------------------------------------------------------------------------------------
 def silt_rows(text, columns):
     """Canonical rows of silt's JSON lines, variants as JSON."""
-    from silt_program import from_json, json_lines
-    from values import canonical_rows
     rows = []
     names = [name for name, _ in columns]
     for line, plain_line in zip(json_lines(text), (one for one in text.split("\n") if one)):
@@ -91,25 +90,66 @@ def silt_rows(text, columns):
     return canonical_rows([(name, pa.string() if kind == AS_JSON else kind) for name, kind in columns], rows)
 
 
-def check_version(run, library, name, path, version, frame):
-    columns = columns_of(frame)
-    if not columns:
-        return
-    expected = spark_rows(run, frame, columns)
-    at = f"VERSION AS OF {version}"
-    run.case("silt", f"{name} {at}", lambda: same(
-        expected, silt_rows(silt_program.sql(f"SELECT * FROM delta.`{path}` {at}"), columns)))
-    exact = [(column, kind) for column, kind in columns if kind != AS_JSON]
+def check_queries(run, cases):
+    """Cases (name, query of silt, function of its output) by one process."""
+    for (name, _, function), found in zip(cases, silt_program.results([query for _, query, _ in cases])):
+        run.case("silt", name, lambda f=function, x=found: f(silt_program.result(x)))
 
-    def by_library():
-        table = library.read(path, version, [column for column, _ in exact])
-        from values import canonical_rows
-        plainly = frame.select(*[quoted(column) for column, _ in exact])
-        wanted = expected if exact == columns else spark_rows(run, plainly, exact)
-        same(wanted, arrow_rows(table, exact))
-        del canonical_rows
-    if exact:
-        run.case("silt", f"{name} {at} by the library", by_library)
+
+def expects(columns, expected):
+    return lambda text: same(expected, silt_rows(text, columns))
+
+
+# ---- versions -----------------------------------------------------------------------------------------------------------
+def by_version(run, path, versions):
+    """By version: (columns, Spark's rows) of all that Spark still has."""
+    known = {}
+    for version, _ in versions:
+        frame = readable(run, path, version)
+        columns = columns_of(frame) if frame is not None else []
+        if columns:
+            known[version] = columns, spark_rows(run, frame, columns)
+    return known
+
+
+def history_of(name):
+    """What the rows of a table's versions come from: the statements behind the first, which says how the table keeps them."""
+    return tuple(statement for statement in TABLES[name][1][1:] if isinstance(statement, str)) if name in TABLES else (name,)
+
+
+def known_rows(run, histories, name, path, versions):
+    """As by_version. Of tables with the same history Spark reads the first one's versions, and of each table the newest."""
+    history, newest = history_of(name), versions[-1][0]
+    if not dict(versions).keys() <= histories.get(history, {}).keys():  # some statements make no version of some tables
+        histories[history] = by_version(run, path, versions)
+        return histories[history]
+    mine = by_version(run, path, versions[-1:])
+    shared = {version: rows for version, rows in histories[history].items() if version in dict(versions)}
+    run.case("spark", f"{name}: the rows of another table with that history", lambda: same(shared[newest], mine[newest]))
+    return shared
+
+
+def check_versions(run, library, name, path, known):
+    check_queries(run, [(f"{name} VERSION AS OF {version}", f"SELECT * FROM delta.`{path}` VERSION AS OF {version}",
+                         expects(columns, rows)) for version, (columns, rows) in known.items()])
+    for version, (columns, rows) in known.items():
+        exact = [i for i, (_, kind) in enumerate(columns) if kind != AS_JSON]
+        wanted = sorted(([row[i] for i in exact] for row in rows), key=repr)
+
+        def by_library(at=version, some=[columns[i] for i in exact], wanted=wanted):
+            same(wanted, arrow_rows(library.read(path, at, [column for column, _ in some]), some))
+        if exact:
+            run.case("silt", f"{name} VERSION AS OF {version} by the library", by_library)
+
+
+def check_conditions(run, name, path):
+    if "widening" in name:
+        # Spark's own skipping is wrong where a float was widened: its statistics are read as doubles
+        run.spark.session().conf.set("spark.databricks.delta.stats.skipping", "false")
+    counts = [(where, run.spark.count(path, where)) for where in CONDITIONS.get(name, ())]
+    run.spark.session().conf.unset("spark.databricks.delta.stats.skipping")
+    check_queries(run, [(f"{name}: {where}", f"SELECT count(*) AS n FROM delta.`{path}` WHERE {where}",
+                         lambda text, n=number: same([{"n": str(n)}], silt_program.json_lines(text))) for where, number in counts])
 
 
 def versions_of(run, path):
@@ -131,13 +171,17 @@ def readable(run, path, version):
 
 
 def check_times(run, name, path, versions):
-    """Each version by its own time, and between two versions."""
-    for version, at in versions:
+    """Each version by its own time."""
+    queries = []
+    for _, at in versions:
         text = datetime.datetime.fromtimestamp(at / 1000, datetime.timezone.utc).strftime("%Y-%m-%d %H:%M:%S.%f")
         newest = max(other for other, when in versions if when <= at)
-        run.case("silt", f"{name} at the time of version {version}", lambda t=text, v=newest: same(
-            silt_program.sql(f"SELECT count(*) AS n FROM delta.`{path}` VERSION AS OF {v}"),
-            silt_program.sql(f"SELECT count(*) AS n FROM delta.`{path}` TIMESTAMP AS OF '{t}'")))
+        queries += [f"SELECT count(*) AS n FROM delta.`{path}` {which}" for which in (
+            f"VERSION AS OF {newest}", f"TIMESTAMP AS OF '{text}'")]
+    found = silt_program.results(queries)
+    for (version, _), wanted, by_time in zip(versions, found[::2], found[1::2]):
+        run.case("silt", f"{name} at the time of version {version}", lambda w=wanted, t=by_time: same(
+            silt_program.result(w), silt_program.result(t)))
 
 
 def silts_history(run, name, path, versions):
@@ -158,6 +202,7 @@ def change_ranges(last):
 
 
 def check_changes(run, name, path, last):
+    cases = []
     for first, end in change_ranges(last):
         try:
             frame = run.spark.session().read.format("delta").option("readChangeFeed", "true").option(
@@ -171,11 +216,13 @@ def check_changes(run, name, path, last):
         except Exception as error:
             run.step("spark", f"{name}: changes {first} to {end}: {str(error)[:200]}", lambda: 1 / 0)
             continue
-        run.case("silt", f"{name}: changes {first} to {end}", lambda f=first, e=end, c=columns, x=expected: same(
-            x, silt_rows(silt_program.sql(f"SELECT * FROM table_changes_by_path('{path}', {f}, {e})"), c)))
+        cases.append((f"{name}: changes {first} to {end}", f"SELECT * FROM table_changes_by_path('{path}', {first}, {end})",
+                      expects(columns, expected)))
+    check_queries(run, cases)
 
 
 def check_row_ids(run, name, path, versions):
+    cases = []
     for version, _ in versions:
         try:
             frame = run.spark.session().read.format("delta").option("versionAsOf", version).load(path).selectExpr(
@@ -184,10 +231,10 @@ def check_row_ids(run, name, path, versions):
             expected = spark_rows(run, frame, columns)
         except Exception:
             continue  # the table has no row ids at that version: Spark knows no such field
-        run.case("silt", f"{name}: row ids at version {version}", lambda v=version, c=columns, x=expected: same(
-            x, silt_rows(silt_program.sql(
-                "SELECT id, _metadata.row_id AS row_id, _metadata.row_commit_version AS row_commit_version "
-                f"FROM delta.`{path}` VERSION AS OF {v}"), c)))
+        cases.append((f"{name}: row ids at version {version}",
+                      "SELECT id, _metadata.row_id AS row_id, _metadata.row_commit_version AS row_commit_version "
+                      f"FROM delta.`{path}` VERSION AS OF {version}", expects(columns, expected)))
+    check_queries(run, cases)
 
 
 def check_metadata(run, name, path):
@@ -227,22 +274,27 @@ def write(run, path, settings, statements):
             session.sparkContext._jsc.hadoopConfiguration().unset(key)
 
 
-def check_table(run, library, name, path):
+def table_of_spark(run, name):
+    """A fresh copy of the table of that name in feature_tables, which Spark writes once in a run."""
+    if name not in run.made:
+        made = os.path.join(run.scratch, "made", name)
+        shutil.rmtree(made, ignore_errors=True)
+        write(run, made, *TABLES[name])
+        run.made[name] = made
+    path = run.path(name)
+    shutil.copytree(run.made[name], path)  # with the times of the files, which are those of versions
+    return path
+
+
+def check_table(run, library, histories, name, path):
     versions = versions_of(run, path)
-    for version, _ in versions:
-        frame = readable(run, path, version)
-        if frame is not None:
-            check_version(run, library, name, path, version, frame)
+    known = known_rows(run, histories, name, path, versions)
+    run.newest[name] = known[versions[-1][0]]
+    check_versions(run, library, name, path, known)
     silts_history(run, name, path, versions)
     if "cleaned" not in name and name not in ("checkpoint-parts", "struct-stats-only"):
         check_times(run, name, path, versions)
-    if "widening" in name:
-        # Spark's own skipping is wrong where a float was widened: its statistics are read as doubles
-        run.spark.session().conf.set("spark.databricks.delta.stats.skipping", "false")
-    counts = [(where, run.spark.count(path, where)) for where in CONDITIONS.get(name, ())]
-    run.spark.session().conf.unset("spark.databricks.delta.stats.skipping")
-    for where, expected in counts:
-        run.case("silt", f"{name}: {where}", lambda w=where, e=expected: same(e, run.silt.count(path, w)))
+    check_conditions(run, name, path)
     if name in CHANGE_TABLES:
         check_changes(run, name, path, versions[-1][0])
     if name in ROW_ID_TABLES:
@@ -252,16 +304,13 @@ def check_table(run, library, name, path):
 
 
 def check(run):
-    library = Library()
+    library, histories = Library(), {}
     only = os.environ.get("SILT_INTEROP_TABLES", "").split()
-    for name, (settings, statements) in TABLES.items():
-        if only and name not in only:
-            continue
-        path = run.path(name)
-        if run.step("spark", f"{name}: write", write, run, path, settings, statements):
-            run.step("silt", f"{name}: read", check_table, run, library, name, path)
+    for name in TABLES:
+        if not only or name in only:
+            run.step("silt", f"{name}: to the end", lambda n=name: check_table(run, library, histories, n, table_of_spark(run, n)))
     if not only or "clone" in only:
         path = run.path("clone")
         if run.step("spark", "clone: write", CLONE, run.spark.session(), path):
             for part in ("a source", "a clone"):
-                check_table(run, library, part, os.path.join(path, part))
+                check_table(run, library, histories, part, os.path.join(path, part))

@@ -37,6 +37,30 @@ def sql(text, output="jsonl", timeout=120):
     return done.stdout.decode("utf-8")
 
 
+def results(statements):
+    """The output of each query, of one process; of the failed one the error, of those behind it as well."""
+    if not statements:
+        return []
+    mark = '{"the next query":1}\n'
+    texts = ";\nSELECT 1 AS \"the next query\";\n".join(statements)
+    done = subprocess.run([PROGRAM, "sql", "-o", "jsonl", "-f", "/dev/stdin"], input=texts.encode("utf-8"), capture_output=True,
+                          timeout=600, check=False)
+    found = done.stdout.decode("utf-8").split(mark)
+    if done.returncode != 0:
+        error = SiltError(done.returncode, done.stderr.decode("utf-8", "replace").strip())
+        return found[:-1] + [error] * (len(statements) - len(found) + 1)
+    if len(found) != len(statements):
+        raise ValueError(f"expected {len(statements)} results, found {len(found)}")
+    return found
+
+
+def result(found):
+    """The text of one of results(), or its error raised."""
+    if isinstance(found, SiltError):
+        raise found
+    return found
+
+
 class Number(str):
     """The text of a JSON number."""
 
