@@ -88,6 +88,12 @@ def write_table(path, level):
     lines += [add_action(f"{name}.parquet", *rest) for name, rest in FILES.items()]
     with open(commit_path(path, 0), "w", encoding="utf-8") as file:
         file.write("".join(json.dumps(line) + "\n" for line in lines))
+    # with a checksum Spark has metadata and protocol without a query
+    checksum = {"tableSizeBytes": 10 * len(FILES), "numFiles": len(FILES), "numMetadata": 1, "numProtocol": 1, "setTransactions": [],
+                "domainMetadata": [], **metadata_action({"delta.isolationLevel": level}), **protocol_action()}
+    checksum["metadata"] = checksum.pop("metaData")
+    with open(os.path.join(path, "_delta_log", f"{0:020}.crc"), "w", encoding="utf-8") as file:
+        json.dump(checksum, file)
 
 
 # ---- silt ----
