@@ -251,11 +251,9 @@ class SparkSide:
         txn, actions = begun
         try:
             txn.commit(actions, self.operation)
-        except Exception as error:  # py4j's, which is there only once Spark runs
+        except Exception as error:  # py4j's, which is there only once Spark runs; or Delta's own, once another area has loaded its package
             java = getattr(error, "java_exception", None)
-            if java is None:
-                raise
-            name = java.getClass().getSimpleName()
+            name = type(error).__name__ if java is None else java.getClass().getSimpleName()
             if not name.endswith("Exception") or "Concurrent" not in name and "Changed" not in name:
                 raise
             return name[:-len("Exception")]
