@@ -306,6 +306,8 @@ def check_table(run, library, histories, name, path):
 def check(run):
     library, histories = Library(), {}
     only = os.environ.get("SILT_INTEROP_TABLES", "").split()
+    from check_writing import MADE
+    run.case("silt", "the wanted tables are known", lambda: same(set(), set(only) - set(TABLES) - set(MADE) - {"clone"}))
     for name in TABLES:
         if not only or name in only:
             run.step("silt", f"{name}: to the end", lambda n=name: check_table(run, library, histories, n, table_of_spark(run, n)))
