@@ -39,7 +39,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 DEPS = os.environ.get("SILT_DEPS_DIR") or os.path.join(HERE, "..", "..", ".deps")
 INSTALLED = os.path.realpath(os.path.join(DEPS, "stores"))
 BUCKET = "silt-test"
-PATIENCE = 120  # seconds until a server answers: machines are busy now and then
+PATIENCE = 300  # seconds until a server answers: machines are busy now and then
 TRIES = 3  # another process may take a free port first
 PR_SET_PDEATHSIG = 1
 
