@@ -4,7 +4,7 @@
  *   azure_store.c    the store: containers that are in use, which kind of account, the vtable
  *   azure_read.c     reads, stat
  *   azure_write.c    puts and removals of one file, what the answer to a conditional create means
- *   azure_upload.c   large files in blocks, adopt
+ *   azure_upload.c   large files in blocks, adopt, uploads
  *   azure_rename.c   conditional creates in hierarchical accounts
  *   azure_list.c     listings
  *   azure_tree.c     removal of folders
@@ -91,6 +91,13 @@ struct sl_azure_upload {
 /* Sends it, in one request or in blocks. *outcome as of a conditional create; without the condition it is DONE or a failure is returned. */
 silt_status sl_azure_upload(const struct sl_azure_upload *upload, const silt_call *call, silt_put_outcome *outcome,
                             silt_error *err);
+silt_status sl_azure_upload_begin(void *impl, const silt_call *call, const char *path, void **upload, size_t *unit,
+                                  silt_error *err);
+silt_status sl_azure_upload_append(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                   size_t *unit, silt_error *err);
+silt_status sl_azure_upload_finish(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                   silt_error *err);
+void sl_azure_upload_abort(void *impl, void *upload);
 silt_status sl_azure_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err);
 
 /* ---- azure_rename.c ---- */

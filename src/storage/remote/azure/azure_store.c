@@ -156,6 +156,10 @@ static const silt_storage_vtable azure_slots = {
     .adopt = sl_azure_adopt,
     .remove_tree = sl_azure_remove_tree,
     .put_hint = sl_azure_put_hint,
+    .upload_begin = sl_azure_upload_begin,
+    .upload_append = sl_azure_upload_append,
+    .upload_finish = sl_azure_upload_finish,
+    .upload_abort = sl_azure_upload_abort,
 };
 
 silt_status sl_azure_open(const struct sl_remote_context *context, const silt_storage_vtable **vtable, void **impl,

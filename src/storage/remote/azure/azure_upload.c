@@ -17,11 +17,13 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "base/uuid.h"
+#include "silt/version.h"
 #include "storage/remote/digest.h"
 
 #define SINGLE_LIMIT (4 * SL_AZURE_BLOCK)
 #define MAX_BLOCKS 50000
 #define SIDE_BY_SIDE 4
+#define DROP_US 15000000 /* the time that is given to calling an upload off */
 #define MARK_HEADER "x-ms-meta-silt_mark"
 
 /* Reads a part of an open file whole. */
@@ -84,6 +86,7 @@ static silt_status send_single(const struct sl_azure_upload *upload, const void 
 struct blocks {
     const struct sl_azure_upload *upload;
     size_t block; /* bytes */
+    size_t first; /* number of the first */
     size_t n;
     char prefix[17]; /* of their names */
 };
@@ -92,7 +95,7 @@ struct blocks {
 static void put_block_name(const struct blocks *blocks, size_t index, struct sl_buf *out)
 {
     char plain[40]; /* as long as the compiler thinks that a number may be */
-    (void)snprintf(plain, sizeof(plain), "%s-%06zu", blocks->prefix, index);
+    (void)snprintf(plain, sizeof(plain), "%s-%06zu", blocks->prefix, blocks->first + index);
     sl_base64_put(out, sl_str_from(plain));
 }
 
@@ -335,4 +338,158 @@ silt_status sl_azure_adopt(void *impl, const silt_call *call, const char *local,
         sl_log(azure->context->env, SILT_LOG_WARN, "cannot remove %s (errno %d)", local, errno);
     }
     return status;
+}
+
+/* ---- uploads whose bytes come one after the other ---- */
+
+struct stream {
+    struct sl_azure_upload upload;
+    struct blocks blocks; /* those of the bytes at hand */
+    size_t n_sent;
+    char mark[SL_UUID_TEXT_SIZE];
+    struct sl_arena arena; /* the path */
+};
+
+static void free_stream(struct stream *stream)
+{
+    const silt_env *env = stream->upload.azure->context->env;
+    sl_arena_release(&stream->arena);
+    sl_release(env, stream, sizeof(*stream));
+}
+
+static silt_status fill_stream(struct stream *stream, const char *path, silt_error *err)
+{
+    struct sl_azure *azure = stream->upload.azure;
+    const silt_env *env = azure->context->env;
+    struct sl_azure_place place;
+    uint8_t random[8];
+    const char *copy = sl_arena_strdup(&stream->arena, sl_str_from(path));
+    if (copy == NULL) {
+        return sl_fail_nomem(err);
+    }
+    SL_TRY(sl_azure_place_of_file(copy, &place, err));
+    if (sl_azure_is_hidden(place.path)) {
+        return sl_fail(err, SILT_EINVALID, NULL, "the name is one of the store's own temporary names");
+    }
+    SL_TRY(sl_azure_reach(azure, &place, &stream->upload.access, err));
+    SL_TRY(sl_uuid_make(env, stream->mark, err));
+    SL_TRY(env->random_bytes(env->ctx, random, sizeof(random)));
+    sl_hex_put(random, sizeof(random), stream->blocks.prefix);
+    stream->upload.path = place.path;
+    stream->upload.mark = stream->mark;
+    stream->upload.conditional = true;
+    stream->upload.content.fd = -1;
+    stream->blocks.upload = &stream->upload;
+    stream->blocks.block = SL_AZURE_BLOCK;
+    return SILT_OK;
+}
+
+silt_status sl_azure_upload_begin(void *impl, const silt_call *call, const char *path, void **upload, size_t *unit,
+                                  silt_error *err)
+{
+    struct sl_azure *azure = impl;
+    struct stream *stream = sl_alloc_zero(azure->context->env, sizeof(*stream));
+    (void)call;
+    if (stream == NULL) {
+        return sl_fail_nomem(err);
+    }
+    stream->upload.azure = azure;
+    sl_arena_init(&stream->arena, azure->context->env);
+    const silt_status status = fill_stream(stream, path, err);
+    if (status != SILT_OK) {
+        free_stream(stream);
+        return status;
+    }
+    *upload = stream;
+    *unit = SL_AZURE_BLOCK;
+    return SILT_OK;
+}
+
+static silt_status send_more(struct stream *stream, const silt_call *call, const void *data, size_t data_len,
+                             silt_error *err)
+{
+    struct blocks *blocks = &stream->blocks;
+    if (data_len == 0) {
+        return SILT_OK;
+    }
+    stream->upload.content = (struct sl_azure_content){.data = data, .size = data_len, .fd = -1};
+    blocks->first = stream->n_sent;
+    blocks->n = (data_len - 1) / blocks->block + 1;
+    stream->n_sent += blocks->n;
+    if (stream->n_sent > MAX_BLOCKS) {
+        return sl_fail(err, SILT_ELIMIT, NULL, "a file has more than %d blocks", MAX_BLOCKS);
+    }
+    return send_blocks(blocks, call, err);
+}
+
+silt_status sl_azure_upload_append(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                   size_t *unit, silt_error *err)
+{
+    (void)impl;
+    (void)unit;
+    return send_more(upload, call, data, data_len, err);
+}
+
+/*
+ * The service drops blocks that no list names when a list is put, else after a week: so a file of no block is made, if the name is free, and
+ * removed again.
+ */
+static void drop_blocks(struct stream *stream)
+{
+    const silt_env *env = stream->upload.azure->context->env;
+    const silt_call call = {
+        .size = sizeof(call), .abi_version = SILT_ABI_VERSION, .deadline_us = sl_monotonic_us(env) + DROP_US};
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+    silt_error err = SILT_ERROR_INIT;
+    struct sl_azure_request request;
+    struct sl_exchange exchange = {0};
+    if (stream->n_sent == 0) {
+        return;
+    }
+    stream->blocks.n = 0;
+    if (join_blocks(&stream->blocks, &call, &outcome, &err) != SILT_OK || outcome != SILT_PUT_DONE) {
+        return;
+    }
+    sl_azure_request_init(&request, stream->upload.azure->context, stream->upload.access, "DELETE",
+                          stream->upload.path);
+    sl_ignore(sl_azure_ask(&request, &call, &exchange, &err)); /* what stays is empty, and nobody's */
+    sl_exchange_release(&exchange);
+    sl_azure_request_release(&request);
+}
+
+static silt_status end_stream(struct stream *stream, const silt_call *call, const void *data, size_t data_len,
+                              silt_error *err)
+{
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+    if (stream->n_sent == 0 && data_len <= SL_AZURE_BLOCK) {
+        stream->upload.content = (struct sl_azure_content){.data = data, .size = data_len, .fd = -1};
+        SL_TRY(send_single(&stream->upload, data, call, &outcome, err));
+    } else {
+        SL_TRY(send_more(stream, call, data, data_len, err));
+        stream->blocks.first = 0;
+        stream->blocks.n = stream->n_sent;
+        SL_TRY(join_blocks(&stream->blocks, call, &outcome, err));
+        stream->n_sent = outcome == SILT_PUT_DONE ? 0 : stream->n_sent;
+    }
+    return judge_move(&stream->upload, outcome, call, err);
+}
+
+silt_status sl_azure_upload_finish(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                   silt_error *err)
+{
+    struct stream *stream = upload;
+    (void)impl;
+    const silt_status status = end_stream(stream, call, data, data_len, err);
+    if (status != SILT_OK) {
+        drop_blocks(stream);
+    }
+    free_stream(stream);
+    return status;
+}
+
+void sl_azure_upload_abort(void *impl, void *upload)
+{
+    (void)impl;
+    drop_blocks(upload);
+    free_stream(upload);
 }
