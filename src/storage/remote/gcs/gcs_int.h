@@ -97,7 +97,7 @@ silt_status sl_gcs_describe(struct sl_gcs *gcs, const silt_call *call, const str
 
 /* ---- gcs_write.c ---- */
 
-/* Appends the resource of an object that is to be: its name, and the checksum that the service shall find. */
+/* Appends the resource of an object that is to be: its name, and the checksum that the service shall find, or NULL. */
 silt_status sl_gcs_put_resource(struct sl_buf *out, struct sl_str key, const char *crc32c, silt_error *err);
 /* Compares the resource that an upload was answered with, with what was sent; SILT_EIO. */
 silt_status sl_gcs_check_stored(const struct sl_gcs *gcs, const struct sl_exchange *exchange, const char *crc32c,
@@ -120,6 +120,13 @@ silt_status sl_gcs_put_if_absent(void *impl, const silt_call *call, const char *
 silt_status sl_gcs_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                        silt_error *err);
 silt_status sl_gcs_remove(void *impl, const silt_call *call, const char *path, silt_error *err);
+silt_status sl_gcs_upload_begin(void *impl, const silt_call *call, const char *path, void **upload, size_t *unit,
+                                silt_error *err);
+silt_status sl_gcs_upload_append(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                 size_t *unit, silt_error *err);
+silt_status sl_gcs_upload_finish(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                 silt_error *err);
+void sl_gcs_upload_abort(void *impl, void *upload);
 silt_status sl_gcs_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err);
 
 #endif

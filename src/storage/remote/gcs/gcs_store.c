@@ -115,6 +115,10 @@ static const silt_storage_vtable slots = {
     .stat = sl_gcs_stat,
     .remove = sl_gcs_remove,
     .adopt = sl_gcs_adopt,
+    .upload_begin = sl_gcs_upload_begin,
+    .upload_append = sl_gcs_upload_append,
+    .upload_finish = sl_gcs_upload_finish,
+    .upload_abort = sl_gcs_upload_abort,
     .remove_tree = sl_gcs_remove_tree,
 };
 

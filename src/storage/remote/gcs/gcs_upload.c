@@ -3,6 +3,9 @@
  * can be asked how many bytes it has, so that a lost answer costs at most one chunk. The session is a URL that is a secret: it is asked
  * without a token and never printed.
  *
+ * The same sessions take files whose bytes come one after the other. Of these only the bytes at hand can be sent again, so that a session that is
+ * forgotten ends the upload.
+ *
  * An upload ends in the service's condition that the name is free. When it cannot be told who took it, the object is compared with the file.
  *
  * Any thread.
@@ -33,9 +36,11 @@ struct upload {
     const silt_call *call;
     const struct sl_gcs_name *name;
     int fd;
-    int64_t size;
+    int64_t size; /* -1: not known yet */
     char crc32c[SL_CRC32C_TEXT_SIZE];
-    char *chunk; /* CHUNK bytes */
+    char *chunk;       /* CHUNK bytes of the file; NULL: the bytes at hand are sent */
+    const char *bytes; /* at hand: [base, end) */
+    int64_t base, end;
     struct sl_buf session;
     unsigned n_sessions; /* begun */
     int64_t stored;      /* bytes that the session has */
@@ -49,7 +54,7 @@ struct upload {
 
 static silt_status read_at(const struct upload *upload, int64_t offset, size_t n, silt_error *err)
 {
-    size_t got = 0;
+    size_t got = upload->chunk != NULL ? 0 : n;
     while (got < n) {
         const ssize_t part = pread(upload->fd, upload->chunk + got, n - got, (off_t)(offset + (int64_t)got));
         if (part < 0 && errno == EINTR) {
@@ -75,13 +80,14 @@ static silt_status open_file(struct upload *upload, const char *local, silt_erro
         return sl_fail(err, SILT_EINVALID, NULL, "%s is not a regular file", local);
     }
     upload->size = (int64_t)found.st_size;
+    upload->end = upload->size;
     upload->chunk = sl_alloc(upload->gcs->env, CHUNK);
     return upload->chunk != NULL ? SILT_OK : sl_fail_nomem(err);
 }
 
 static size_t next_part(const struct upload *upload, int64_t offset)
 {
-    const int64_t left = upload->size - offset;
+    const int64_t left = upload->end - offset;
     return left < (int64_t)CHUNK ? (size_t)left : CHUNK;
 }
 
@@ -130,6 +136,17 @@ static silt_status take_session(struct upload *upload, const struct sl_exchange 
     return sl_buf_status(&upload->session, err);
 }
 
+/* "…" and the size of the whole, "*" while it is not known. */
+static const char *put_total(const struct upload *upload, const char *before, char *out, size_t out_size)
+{
+    if (upload->size >= 0) {
+        (void)snprintf(out, out_size, "%s%lld", before, (long long)upload->size);
+    } else {
+        (void)snprintf(out, out_size, "%s*", before);
+    }
+    return out;
+}
+
 static silt_status begin_session(struct upload *upload, silt_error *err)
 {
     struct sl_gcs *gcs = upload->gcs;
@@ -139,7 +156,7 @@ static silt_status begin_session(struct upload *upload, silt_error *err)
     if (upload->n_sessions++ == MAX_SESSIONS) {
         return sl_fail(err, SILT_EIO, NULL, "the service forgot %d sessions of an upload", MAX_SESSIONS);
     }
-    (void)snprintf(size, sizeof(size), "%lld", (long long)upload->size);
+    (void)put_total(upload, "", size, sizeof(size));
     sl_gcs_request_init(&request, gcs, "POST");
     sl_buf_init(&resource, gcs->env);
     sl_gcs_put_upload_url(&request.url, gcs->base_url, upload->name->bucket);
@@ -148,8 +165,11 @@ static silt_status begin_session(struct upload *upload, silt_error *err)
     sl_gcs_put_parameter(&request.url, "name", upload->name->key);
     sl_gcs_request_header(&request, "Content-Type", "application/json; charset=UTF-8");
     sl_gcs_request_header(&request, "X-Upload-Content-Type", "application/octet-stream");
-    sl_gcs_request_header(&request, "X-Upload-Content-Length", size);
-    silt_status status = sl_gcs_put_resource(&resource, upload->name->key, upload->crc32c, err);
+    if (upload->size >= 0) {
+        sl_gcs_request_header(&request, "X-Upload-Content-Length", size);
+    }
+    silt_status status = sl_gcs_put_resource(&resource, upload->name->key, upload->size >= 0 ? upload->crc32c : NULL,
+                                             err);
     if (status == SILT_OK) {
         request.body = resource.data;
         request.body_len = resource.len;
@@ -196,20 +216,28 @@ static silt_status hear(struct upload *upload, const struct sl_exchange *exchang
 /* Sends n bytes (n 0: asks what the session has). */
 static silt_status tell(struct upload *upload, int64_t offset, size_t n, silt_error *err)
 {
+    char before[64];
     char range[96];
+    char hash[SL_CRC32C_TEXT_SIZE + 8];
     struct sl_gcs_request request;
     if (n > 0) {
-        (void)snprintf(range, sizeof(range), "bytes %lld-%lld/%lld", (long long)offset,
-                       (long long)(offset + (int64_t)n - 1), (long long)upload->size);
+        (void)snprintf(before, sizeof(before), "bytes %lld-%lld/", (long long)offset,
+                       (long long)(offset + (int64_t)n - 1));
     } else {
-        (void)snprintf(range, sizeof(range), "bytes */%lld", (long long)upload->size);
+        (void)snprintf(before, sizeof(before), "bytes */");
     }
     sl_gcs_request_init(&request, upload->gcs, "PUT");
     sl_buf_put_str(&request.url, sl_buf_view(&upload->session));
-    sl_gcs_request_header(&request, "Content-Range", range);
+    sl_gcs_request_header(&request, "Content-Range", put_total(upload, before, range, sizeof(range)));
+    const bool last = offset + (int64_t)n == upload->size || n == 0;
+    if (upload->chunk == NULL && upload->size >= 0 && last) { /* the session was begun without it */
+        (void)snprintf(hash, sizeof(hash), "crc32c=%s", upload->crc32c);
+        sl_gcs_request_header(&request, "X-Goog-Hash", hash);
+    }
     request.no_token = true;
     request.once = n > 0;
-    request.body = n > 0 ? upload->chunk : NULL;
+    const char *body = upload->chunk != NULL ? upload->chunk : upload->bytes + (offset - upload->base);
+    request.body = n > 0 ? body : NULL;
     request.body_len = n;
     silt_status status = sl_gcs_run(&request, upload->call, err);
     const struct sl_exchange *exchange = &request.exchange;
@@ -218,7 +246,7 @@ static silt_status tell(struct upload *upload, int64_t offset, size_t n, silt_er
         upload->unclear = true; /* the session is to be asked */
         status = SILT_OK;
     } else if (status == SILT_OK) {
-        status = hear(upload, exchange, n > 0 ? offset + (int64_t)n : upload->size, err);
+        status = hear(upload, exchange, n > 0 ? offset + (int64_t)n : upload->end, err);
     }
     sl_gcs_request_release(&request);
     return status;
@@ -237,7 +265,10 @@ static silt_status send_chunk(struct upload *upload, silt_error *err)
 /* A session that is gone after its last bytes went out may have ended well. */
 static silt_status start_over(struct upload *upload, silt_error *err)
 {
-    if (upload->unclear) {
+    if (upload->base > 0) {
+        return sl_fail(err, SILT_EIO, NULL, "the service forgot an upload after %lld bytes", (long long)upload->base);
+    }
+    if (upload->unclear && upload->size >= 0) {
         silt_error found = SILT_ERROR_INIT;
         const silt_status status = compare_object(upload, &found);
         if (status != SILT_ENOTFOUND) {
@@ -250,11 +281,12 @@ static silt_status start_over(struct upload *upload, silt_error *err)
     return begin_session(upload, err);
 }
 
+/* All bytes up to the end, which finishes the object if the size is known. */
 static silt_status send_all(struct upload *upload, silt_error *err)
 {
-    silt_status status = begin_session(upload, err);
+    silt_status status = upload->session.len == 0 ? begin_session(upload, err) : SILT_OK;
     unsigned n_rounds = 0;
-    while (status == SILT_OK && !upload->finished) {
+    while (status == SILT_OK && !upload->finished && (upload->size >= 0 || upload->stored < upload->end)) {
         status = send_chunk(upload, err);
         if (status != SILT_OK || upload->finished) {
             break;
@@ -292,11 +324,10 @@ static void call_off(struct upload *upload)
 
 /* ---- the slot ---- */
 
-static silt_status send_small(struct upload *upload, silt_error *err)
+static silt_status send_small(struct upload *upload, struct sl_str bytes, silt_error *err)
 {
-    const size_t n = (size_t)upload->size;
     silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
-    SL_TRY(sl_gcs_create(upload->gcs, upload->call, upload->name, sl_str_make(upload->chunk, n), &outcome, err));
+    SL_TRY(sl_gcs_create(upload->gcs, upload->call, upload->name, bytes, &outcome, err));
     if (outcome == SILT_PUT_AMBIGUOUS) {
         silt_error found = SILT_ERROR_INIT;
         const silt_status status = compare_object(upload, &found);
@@ -321,7 +352,9 @@ silt_status sl_gcs_adopt(void *impl, const silt_call *call, const char *local, c
         status = sum_up(&upload, err); /* leaves a small file in the chunk */
     }
     if (status == SILT_OK) {
-        status = upload.size <= (int64_t)CHUNK ? send_small(&upload, err) : send_all(&upload, err);
+        status = upload.size <= (int64_t)CHUNK
+                     ? send_small(&upload, sl_str_make(upload.chunk, (size_t)upload.size), err)
+                     : send_all(&upload, err);
     }
     if (status != SILT_OK && upload.session.len > 0 && !upload.finished) {
         call_off(&upload);
@@ -335,4 +368,112 @@ silt_status sl_gcs_adopt(void *impl, const silt_call *call, const char *local, c
     sl_release(gcs->env, upload.chunk, CHUNK);
     sl_buf_release(&upload.session);
     return status;
+}
+
+/* ---- uploads whose bytes come one after the other ---- */
+
+struct stream {
+    struct upload upload;
+    struct sl_gcs_name name;
+    uint32_t crc;
+    struct sl_arena arena; /* the path */
+};
+
+static void free_stream(struct stream *stream)
+{
+    const silt_env *env = stream->upload.gcs->env;
+    sl_buf_release(&stream->upload.session);
+    sl_arena_release(&stream->arena);
+    sl_release(env, stream, sizeof(*stream));
+}
+
+silt_status sl_gcs_upload_begin(void *impl, const silt_call *call, const char *path, void **upload, size_t *unit,
+                                silt_error *err)
+{
+    struct sl_gcs *gcs = impl;
+    struct stream *stream = sl_alloc_zero(gcs->env, sizeof(*stream));
+    (void)call;
+    if (stream == NULL) {
+        return sl_fail_nomem(err);
+    }
+    sl_arena_init(&stream->arena, gcs->env);
+    stream->upload = (struct upload){.gcs = gcs, .name = &stream->name, .fd = -1, .size = -1};
+    sl_buf_init(&stream->upload.session, gcs->env);
+    const char *copy = sl_arena_strdup(&stream->arena, sl_str_from(path));
+    const silt_status status = copy != NULL ? sl_gcs_begin(gcs, copy, false, &stream->name, err) : sl_fail_nomem(err);
+    if (status != SILT_OK) {
+        free_stream(stream);
+        return status;
+    }
+    *upload = stream;
+    *unit = CHUNK;
+    return SILT_OK;
+}
+
+static void take_bytes(struct stream *stream, const silt_call *call, const void *data, size_t data_len)
+{
+    struct upload *upload = &stream->upload;
+    upload->call = call;
+    upload->bytes = data;
+    upload->base = upload->end;
+    upload->end += (int64_t)data_len;
+    stream->crc = sl_crc32c(stream->crc, data, data_len);
+}
+
+silt_status sl_gcs_upload_append(void *impl, const silt_call *call, void *user, const void *data, size_t data_len,
+                                 size_t *unit, silt_error *err)
+{
+    struct stream *stream = user;
+    (void)impl;
+    (void)unit;
+    take_bytes(stream, call, data, data_len);
+    return send_all(&stream->upload, err);
+}
+
+static void end_stream(struct stream *stream)
+{
+    if (stream->upload.session.len > 0 && !stream->upload.finished) {
+        call_off(&stream->upload);
+    }
+    free_stream(stream);
+}
+
+/* The last bytes, of an object of more than one chunk. */
+static silt_status send_last(struct upload *upload, const silt_call *call, silt_error *err)
+{
+    silt_status status = upload->base == upload->end ? tell(upload, 0, 0, err) : send_all(upload, err);
+    if (status == SILT_OK && !upload->finished) {
+        status = sl_fail(err, SILT_EIO, NULL, "the service has all bytes of an upload and does not end it");
+    }
+    if (status != SILT_OK && upload->finished) { /* it is there, and is not what was sent */
+        struct sl_gcs_request request;
+        sl_gcs_request_init(&request, upload->gcs, "DELETE");
+        sl_gcs_put_object_url(&request.url, upload->gcs->base_url, upload->name);
+        sl_ignore(sl_gcs_run(&request, call, NULL)); /* the failure stands */
+        sl_gcs_request_release(&request);
+    }
+    return status;
+}
+
+silt_status sl_gcs_upload_finish(void *impl, const silt_call *call, void *user, const void *data, size_t data_len,
+                                 silt_error *err)
+{
+    struct stream *stream = user;
+    struct upload *upload = &stream->upload;
+    (void)impl;
+    take_bytes(stream, call, data, data_len);
+    sl_crc32c_text(stream->crc, upload->crc32c);
+    upload->size = upload->end;
+    const bool small = upload->session.len == 0 && data_len <= CHUNK;
+    const silt_status status = small ? send_small(upload, sl_str_make(data, data_len), err)
+                                     : send_last(upload, call, err);
+    upload->finished = upload->finished || small;
+    end_stream(stream);
+    return status;
+}
+
+void sl_gcs_upload_abort(void *impl, void *user)
+{
+    (void)impl;
+    end_stream(user);
 }

@@ -35,8 +35,10 @@ silt_status sl_gcs_put_resource(struct sl_buf *out, struct sl_str key, const cha
     sl_json_begin_object(&w);
     sl_json_key_c(&w, "name");
     sl_json_put_str(&w, key);
-    sl_json_key_c(&w, "crc32c");
-    sl_json_put_c(&w, crc32c);
+    if (crc32c != NULL) {
+        sl_json_key_c(&w, "crc32c");
+        sl_json_put_c(&w, crc32c);
+    }
     sl_json_end_object(&w);
     return sl_buf_status(out, err);
 }
