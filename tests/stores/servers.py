@@ -25,6 +25,7 @@ import hashlib
 import hmac
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -33,6 +34,7 @@ import sys
 import tempfile
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -87,7 +89,7 @@ class Server:
     refused = ""  # kinds of names that its store refuses (cases_names.c)
     left_out = ""  # kinds that the server takes for others
     endpoint_option = None
-    has_uploads = False  # worth large files
+    upload_size = None  # "small" or "large": what it can take in reasonable time
     keeps_files = False  # what it keeps lies in files of its folder "root"
 
     def __init__(self):
@@ -112,6 +114,10 @@ class Server:
 
     def environment(self):
         return {}
+
+    def unfinished(self):
+        """What was begun and never finished, where the server tells."""
+        return []
 
     @property
     def options(self):
@@ -257,7 +263,7 @@ class Versitygw(S3Server):
 
     name = "versitygw"
     wrong = {"aws_secret_access_key": "another+secret/of=tests"}
-    has_uploads = keeps_files = True
+    upload_size, keeps_files = "large", True
 
     def command(self):
         os.makedirs(os.path.join(self.data("root"), BUCKET))
@@ -360,6 +366,7 @@ class Azurite(Server):
     missing_uri = "az://silt-missing/folder"
     endpoint_option = "azure_storage_endpoint"
     left_out = "backslash"  # comes back as a slash
+    upload_size = "small"
 
     def command(self):
         script = self.installed("node_modules", "azurite", "dist", "src", "blob", "main.js")
@@ -381,6 +388,15 @@ class Azurite(Server):
     def prepare(self):
         query = {"restype": "container"}
         demand("PUT", f"{self.endpoint}/{BUCKET}?restype=container", headers=self.signed("PUT", BUCKET, query))
+
+    def unfinished(self):
+        """Blobs that have blocks and no list of them."""
+        query = {"comp": "list", "include": "uncommittedblobs", "restype": "container"}
+        names = [set(), set()]
+        for found, wanted in zip(names, (query, {key: value for key, value in query.items() if key != "include"})):
+            text = demand("GET", f"{self.endpoint}/{BUCKET}?{urllib.parse.urlencode(wanted)}", headers=self.signed("GET", BUCKET, wanted))
+            found.update(re.findall(r"<Name>([^<]*)</Name>", text))
+        return sorted(names[0] - names[1])
 
     @property
     def endpoint(self):
@@ -434,6 +450,7 @@ class FakeGcs(Server):
     scheme = "gs"
     missing_uri = "gs://silt-missing/folder"
     endpoint_option = "google_base_url"
+    upload_size = "small"
 
     def command(self):
         return [

@@ -125,6 +125,13 @@ silt_status sl_hdfs_put(void *impl, const silt_call *call, const char *path, con
                         silt_error *err);
 silt_status sl_hdfs_remove(void *impl, const silt_call *call, const char *path, silt_error *err);
 silt_status sl_hdfs_remove_tree(void *impl, const silt_call *call, const char *dir, silt_error *err);
+silt_status sl_hdfs_upload_begin(void *impl, const silt_call *call, const char *path, void **upload, size_t *unit,
+                                 silt_error *err);
+silt_status sl_hdfs_upload_append(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                  size_t *unit, silt_error *err);
+silt_status sl_hdfs_upload_finish(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                  silt_error *err);
+void sl_hdfs_upload_abort(void *impl, void *upload);
 silt_status sl_hdfs_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err);
 
 #endif

@@ -82,6 +82,10 @@ static const silt_storage_vtable slots = {
     .stat = sl_hdfs_stat,
     .remove = sl_hdfs_remove,
     .adopt = sl_hdfs_adopt,
+    .upload_begin = sl_hdfs_upload_begin,
+    .upload_append = sl_hdfs_upload_append,
+    .upload_finish = sl_hdfs_upload_finish,
+    .upload_abort = sl_hdfs_upload_abort,
     .remove_tree = sl_hdfs_remove_tree,
 };
 

@@ -14,11 +14,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "silt/version.h"
 #include "storage/remote/hdfs/hdfs_int.h"
 
+#define UPLOAD_UNIT ((size_t)8 << 20)
 #define MAX_ROUNDS 3        /* data nodes that are tried, each with a hidden name of its own */
 #define PAUSE_US 200000     /* between them */
 #define CLEAN_UP_US 5000000 /* the time that is given to the removal of a hidden file */
@@ -29,6 +31,7 @@ struct writing {
     const silt_call *call;
     struct sl_hdfs_name name;
     struct sl_str bytes;
+    int64_t size;       /* of the whole file, of an adopted one or an upload */
     struct sl_buf temp; /* path of the hidden file */
 };
 
@@ -309,10 +312,23 @@ static silt_status look_for_adopted(struct writing *writing, silt_error *err)
     silt_error found = SILT_ERROR_INIT;
     const silt_status status = sl_hdfs_describe(writing->hdfs, writing->cluster, writing->call, &writing->name, &file,
                                                 &found);
-    if (status == SILT_OK && !file.is_folder && file.size_bytes == (int64_t)writing->bytes.len) {
+    if (status == SILT_OK && !file.is_folder && file.size_bytes == writing->size) {
         return SILT_OK;
     }
     return sl_fail(err, SILT_EIO, NULL, "it is not known whether the file is there");
+}
+
+/* Gives the hidden file its name, if that is free. */
+static silt_status give_name(struct writing *writing, silt_error *err)
+{
+    silt_status status = SILT_OK;
+    switch (rename_temp(writing, false, &status, err)) {
+    case FATE_DONE: return SILT_OK;
+    case FATE_TAKEN: return sl_fail(err, SILT_EEXISTS, NULL, "the name is taken");
+    case FATE_UNKNOWN: return look_for_adopted(writing, err);
+    case FATE_FAILED:
+    default: return status;
+    }
 }
 
 silt_status sl_hdfs_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err)
@@ -323,15 +339,9 @@ silt_status sl_hdfs_adopt(void *impl, const silt_call *call, const char *local, 
     if (status == SILT_OK) {
         status = write_temp(&writing, err);
     }
+    writing.size = (int64_t)writing.bytes.len;
     if (status == SILT_OK) {
-        const enum fate fate = rename_temp(&writing, false, &status, err);
-        if (fate == FATE_TAKEN) {
-            status = sl_fail(err, SILT_EEXISTS, NULL, "the name is taken");
-        } else if (fate == FATE_UNKNOWN) {
-            status = look_for_adopted(&writing, err);
-        } else if (fate == FATE_DONE) {
-            status = SILT_OK;
-        }
+        status = give_name(&writing, err);
     }
     if (writing.bytes.len > 0) {
         (void)munmap((void *)(uintptr_t)writing.bytes.ptr, writing.bytes.len); /* fails only for what is no mapping */
@@ -341,6 +351,161 @@ silt_status sl_hdfs_adopt(void *impl, const silt_call *call, const char *local, 
     }
     sl_buf_release(&writing.temp);
     return status;
+}
+
+/* ---- uploads whose bytes come one after the other: the hidden file grows ---- */
+
+struct stream {
+    struct writing writing;
+    struct sl_arena arena; /* the path */
+};
+
+static void free_stream(struct stream *stream)
+{
+    const silt_env *env = stream->writing.hdfs->env;
+    sl_buf_release(&stream->writing.temp);
+    sl_arena_release(&stream->arena);
+    sl_release(env, stream, sizeof(*stream));
+}
+
+silt_status sl_hdfs_upload_begin(void *impl, const silt_call *call, const char *path, void **upload, size_t *unit,
+                                 silt_error *err)
+{
+    struct sl_hdfs *hdfs = impl;
+    struct stream *stream = sl_alloc_zero(hdfs->env, sizeof(*stream));
+    if (stream == NULL) {
+        return sl_fail_nomem(err);
+    }
+    stream->writing.hdfs = hdfs;
+    sl_buf_init(&stream->writing.temp, hdfs->env);
+    sl_arena_init(&stream->arena, hdfs->env);
+    const char *copy = sl_arena_strdup(&stream->arena, sl_str_from(path));
+    const silt_status status = copy != NULL ? begin_writing(&stream->writing, hdfs, call, copy, err)
+                                            : sl_fail_nomem(err);
+    if (status != SILT_OK) {
+        free_stream(stream);
+        return status;
+    }
+    *upload = stream;
+    *unit = UPLOAD_UNIT;
+    return SILT_OK;
+}
+
+/* Asks the name node for the data node that the hidden file goes on at. */
+static silt_status ask_to_append(struct writing *writing, struct sl_buf *location, silt_error *err)
+{
+    struct sl_hdfs_request request;
+    sl_hdfs_request_init(&request, writing->hdfs, writing->cluster, "POST");
+    sl_hdfs_put_operation(&request.target, sl_buf_view(&writing->temp), "APPEND");
+    silt_status status = sl_hdfs_run(&request, writing->call, err);
+    if (status == SILT_OK && request.exchange.request.code != 307) {
+        status = sl_hdfs_fail(writing->hdfs, &request.exchange, &writing->name, err);
+    } else if (status == SILT_OK) {
+        status = sl_hdfs_take_redirect(&request, &request.exchange, location, err);
+    }
+    sl_hdfs_request_release(&request);
+    return status;
+}
+
+/* Sends bytes to the end of the hidden file; *unclear when no answer tells whether they got there. */
+static silt_status append_once(struct writing *writing, bool *unclear, silt_error *err)
+{
+    struct sl_buf location;
+    struct sl_hdfs_request request;
+    *unclear = false;
+    sl_buf_init(&location, writing->hdfs->env);
+    silt_status status = ask_to_append(writing, &location, err);
+    if (status == SILT_OK) {
+        sl_hdfs_request_init(&request, writing->hdfs, writing->cluster, "POST");
+        request.direct = true;
+        request.once = true;
+        request.body = writing->bytes.ptr;
+        request.body_len = writing->bytes.len;
+        sl_buf_put_str(&request.target, sl_buf_view(&location));
+        status = sl_hdfs_run(&request, writing->call, err);
+        *unclear = sl_exchange_judge(&request.exchange) == SL_VERDICT_RETRY &&
+                   (status == SILT_OK || status == SILT_EIO);
+        if (status == SILT_OK && request.exchange.request.code != 200) {
+            status = sl_hdfs_fail(writing->hdfs, &request.exchange, &writing->name, err);
+        }
+        sl_hdfs_request_release(&request);
+    }
+    sl_buf_release(&location);
+    return status;
+}
+
+/* After an append without an answer the file's size tells what there is. */
+static silt_status append_bytes(struct writing *writing, silt_error *err)
+{
+    const struct sl_hdfs_name temp = {.path = sl_buf_view(&writing->temp)};
+    silt_status status = SILT_OK;
+    for (unsigned round = 0; round < MAX_ROUNDS; round++) {
+        bool unclear = false;
+        struct sl_hdfs_file file;
+        status = append_once(writing, &unclear, err);
+        if (!unclear || status == SILT_OK) {
+            return status;
+        }
+        SL_TRY(sl_call_sleep(writing->hdfs->env, writing->call, PAUSE_US, err));
+        SL_TRY(sl_hdfs_describe(writing->hdfs, writing->cluster, writing->call, &temp, &file, err));
+        if (file.size_bytes == writing->size + (int64_t)writing->bytes.len) {
+            silt_error_reset(err);
+            return SILT_OK;
+        }
+        if (file.size_bytes != writing->size) {
+            return sl_fail(err, SILT_EIO, NULL, "an append to a hidden file ended within it");
+        }
+    }
+    return status;
+}
+
+static silt_status grow(struct stream *stream, const silt_call *call, const void *data, size_t data_len,
+                        silt_error *err)
+{
+    struct writing *writing = &stream->writing;
+    writing->call = call;
+    writing->bytes = sl_str_make(data, data_len);
+    SL_TRY(writing->size == 0 ? write_temp(writing, err) : append_bytes(writing, err));
+    writing->size += (int64_t)data_len;
+    return SILT_OK;
+}
+
+silt_status sl_hdfs_upload_append(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                  size_t *unit, silt_error *err)
+{
+    (void)impl;
+    (void)unit;
+    return grow(upload, call, data, data_len, err);
+}
+
+silt_status sl_hdfs_upload_finish(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                  silt_error *err)
+{
+    struct stream *stream = upload;
+    struct writing *writing = &stream->writing;
+    (void)impl;
+    silt_status status = SILT_OK;
+    if (writing->size == 0 || data_len > 0) {
+        status = grow(stream, call, data, data_len, err);
+    }
+    if (status == SILT_OK) {
+        writing->call = call;
+        status = give_name(writing, err);
+    } else if (writing->size > 0) {
+        (void)remove_temp(writing); /* by best effort: it is hidden */
+    }
+    free_stream(stream);
+    return status;
+}
+
+void sl_hdfs_upload_abort(void *impl, void *upload)
+{
+    struct stream *stream = upload;
+    (void)impl;
+    if (stream->writing.size > 0) {
+        (void)remove_temp(&stream->writing); /* by best effort: it is hidden */
+    }
+    free_stream(stream);
 }
 
 silt_status sl_hdfs_remove(void *impl, const silt_call *call, const char *path, silt_error *err)
