@@ -317,6 +317,26 @@ static enum sl_format format_of_file(const char *path)
     return sl_str_ends_with(name, SL_STR(".ndjson")) ? SL_FORMAT_JSONL : SL_FORMAT_DEFAULT;
 }
 
+/* A name that ends in what tells no format would get one that it does not say. */
+static silt_status choose_format(struct sl_args *args, silt_error *err)
+{
+    if (args->format != SL_FORMAT_DEFAULT || args->output == NULL) {
+        return SILT_OK;
+    }
+    const char *slash = strrchr(args->output, '/');
+    const char *name = slash != NULL ? slash + 1 : args->output;
+    const char *dot = strrchr(name, '.');
+    args->format = format_of_file(args->output);
+    if (args->format != SL_FORMAT_DEFAULT || dot == NULL || dot == name || dot[1] == '\0') {
+        return SILT_OK;
+    }
+    const silt_status status = sl_fail(err, SILT_EINVALID, "SILT_USAGE",
+                                       "%s: the ending %s tells no format, expected .csv, .json, .jsonl or .parquet",
+                                       args->output, dot);
+    sl_error_hint(err, "-o FORMAT says what the file gets, whatever its name");
+    return status;
+}
+
 silt_status sl_options_parse(struct sl_arena *arena, const struct sl_command *command, int argc, char **argv,
                              struct sl_args *out, silt_error *err)
 {
@@ -341,10 +361,11 @@ silt_status sl_options_parse(struct sl_arena *arena, const struct sl_command *co
             SL_TRY(parse_option(arena, command, &cursor, out, err));
         }
     }
-    if (out->format == SL_FORMAT_DEFAULT && out->output != NULL) {
-        out->format = format_of_file(out->output);
+    if (out->help) {
+        return SILT_OK;
     }
-    return out->help ? SILT_OK : check_words(command, out, err);
+    SL_TRY(choose_format(out, err));
+    return check_words(command, out, err);
 }
 
 void sl_options_describe(struct sl_buf *out, const struct sl_command *command)

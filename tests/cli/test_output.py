@@ -136,6 +136,13 @@ class Output(cli_support.CliTest):
             with open(os.path.join(self.dir, name), encoding="utf-8") as file:
                 self.assertEqual(file.read(), text, name)
         self.assert_prints("", "sql", "SELECT 1 AS a", "-O", "e.parquet")
+        for name in ("e.xml", "folder.csv/e.txt", "e.csv.bak"):
+            done = self.silt("sql", "SELECT 1 AS a", "-O", name)
+            self.assertEqual(done.code, 2)
+            self.assertIn(f"error: [SILT_USAGE] {name}: the ending {name[name.rindex('.'):]} tells no format", done.err)
+            self.assertFalse(os.path.exists(os.path.join(self.dir, name)))
+        self.assert_prints("", "sql", "SELECT 1 AS a", "-O", "e.xml", "-o", "csv")
+        self.assert_prints("", "sql", "SELECT 1 AS a", "-O", "plain")
         self.assert_prints("a\n1\n", "sql", "FROM 'e.parquet'")
         self.assert_prints("", "sql", "SELECT 1 AS a", "-O", "e.json", "-o", "csv")
         self.assert_fails(
