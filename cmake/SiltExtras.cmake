@@ -43,9 +43,9 @@ function(silt_add_footers target)
     target_include_directories(${target} SYSTEM PRIVATE "${silt_duckdb_include}")
   endif()
 endfunction()
-# So are XML and HTTP by the library of remote stores.
+# So are XML, HTTP and DynamoDB by the library of remote stores.
 function(silt_add_remote target)
-  if(target MATCHES "_(xml|http_fields|secrets|(s3|azure|json)_answers)$")
+  if(target MATCHES "_(xml|http_fields|secrets|dynamo|(s3|azure|json)_answers)$")
     target_link_libraries(${target} PRIVATE silt_remote_static)
   endif()
 endfunction()

@@ -22,9 +22,10 @@ import threading
 import time
 
 import aws_client
-import counting_proxy
+import counting
 import dynamo_double
 import servers
+import telling
 from dynamo_double import COPY, ENTRY, TEMP, Double
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -232,7 +233,7 @@ def killed_at(world, step):
     place.create()
     place.insert(1000)
     seen = []
-    with counting_proxy.Proxy(world.server.port) as s3, counting_proxy.Proxy(world.server.dynamo.port) as dynamo:
+    with telling.Proxy(world.server.port) as s3, telling.Proxy(world.server.dynamo.port) as dynamo:
         options = {"aws_endpoint_url": s3.url, "aws_endpoint_url_dynamodb": dynamo.url}
         process = place.start("sql", f"INSERT INTO delta.`{place.uri}` VALUES (1001)", **options)
 
@@ -280,7 +281,7 @@ def a_lost_answer_of_the_entry_is_read_back(world):
     place = Place(world)
     place.create()
     lost = []
-    with counting_proxy.Proxy(world.server.dynamo.port) as dynamo:
+    with telling.Proxy(world.server.dynamo.port) as dynamo:
         dynamo.hook = lambda label: label == "PutItem" and not lost and not lost.append(label)
         place.insert(9, aws_endpoint_url_dynamodb=dynamo.url)
         same(["PutItem"], lost, "answers that were lost")
@@ -329,6 +330,46 @@ def both_write_at_once(world):
     place.check_log(1 + 2 * n)
     place.run("fsck", place.uri)
     return f"{2 * n} commits"
+
+
+LOSSES = 0.15  # of entries and copies, before their effect and after it
+
+
+def lose(proxy, seed, losses):
+    """Lets some of what commits are made of get lost."""
+    chance, lock = random.Random(seed), threading.Lock()
+
+    def lost(kind):
+        def decide(label):
+            with lock:
+                hit = (label == "PutItem" or re.match(STEPS[COPY], label)) and chance.random() < LOSSES
+                losses[kind] += bool(hit)
+                return hit
+        return decide
+
+    proxy.gate, proxy.hook = lost("before"), lost("after")
+
+
+def lost_answers_lose_nothing(world):
+    """Four processes of silt, whose entries and copies get lost, before the effect or after it."""
+    place = Place(world)
+    place.create()
+    losses = {"before": 0, "after": 0}
+    with telling.Proxy(world.server.port) as s3, telling.Proxy(world.server.dynamo.port) as dynamo:
+        lose(s3, 1, losses)
+        lose(dynamo, 2, losses)
+        options = {"aws_endpoint_url": s3.url, "aws_endpoint_url_dynamodb": dynamo.url}
+        writers = []
+        for w in range(WRITERS):
+            text = "; ".join(f"INSERT INTO delta.`{place.uri}` VALUES ({w * COMMITS + k})" for k in range(COMMITS))
+            writers.append(place.start("sql", text, **options))
+        for process in writers:
+            errors = process.communicate(timeout=PATIENCE)[1]
+            same(0, process.returncode, f"a writer ({errors.strip()[:300]})")
+    same(list(range(WRITERS * COMMITS)), place.ids(), "rows")
+    place.check_log(1 + WRITERS * COMMITS)
+    same(True, min(losses.values()) > 10, f"losses {losses}")
+    return f"{WRITERS * COMMITS} commits, {losses['before']} requests and {losses['after']} answers lost"
 
 
 # ---- tables from elsewhere, and what is refused ----
@@ -443,16 +484,24 @@ def sparks_names_choose_it(world):
     same([Double.name(0)], [entry["fileName"] for entry in place.double.entries()], "entries")
 
 
+def the_doctor_tells_how_commits_go(world):
+    place = Place(world)
+    place.create()
+    same(True, f"through DynamoDB, table {TABLE} at {world.server.dynamo.url}/, as s3a://" in place.run("doctor", place.uri), "with it")
+    place.options = place.plain()
+    same(False, "through DynamoDB, table" in place.run("doctor", place.uri), "without")
+
+
 # ---- how many requests ----
 
 
 def count(place, action, **options):
     """Requests by kind, and rounds, of what action(options) asks for."""
     world = place.world
-    with counting_proxy.Proxy(world.server.port, DELAY) as s3, counting_proxy.Proxy(world.server.dynamo.port, DELAY) as dynamo:
+    with telling.Proxy(world.server.port, DELAY) as s3, telling.Proxy(world.server.dynamo.port, DELAY) as dynamo:
         action(aws_endpoint_url=s3.url, **({"aws_endpoint_url_dynamodb": dynamo.url} if options.get("told", True) else {}))
         asked = s3.log + dynamo.log
-    return asked, counting_proxy.rounds(asked)
+    return asked, counting.rounds(asked)
 
 
 def kinds(place, asked):
@@ -493,25 +542,28 @@ def commits_take_four_rounds(world):
     begin, end = min(one.begin for one in asked if one.label == "GetItem"), max(one.end for one in commits[0] if one.label == "PutItem")
     first = [one for one in asked if one.begin > begin - DELAY / 2 and one.end <= end]
     same(5, len([one for one in first if one.label == "Query"]), "queries for other spellings")
-    same(4, counting_proxy.rounds(first), f"rounds of the first commit {kinds(place, first)}")
+    same(4, counting.rounds(first), f"rounds of the first commit {kinds(place, first)}")
     begin = max(one.begin for one in asked if one.label == "GetItem")
     end = max(one.end for one in asked if one.label == "PutItem")
     second = [one for one in asked if one.begin > begin - DELAY / 2 and one.end <= end]
     log = f"/{place.path}/_delta_log"
     wanted = ["GetItem", f"HEAD {log}/1.json", f"HEAD {log}/2.json", f"PUT {log}/.tmp/T", f"PUT {log}/2.json", "PutItem", "PutItem"]
     same([one.replace(f"/{place.path}", "") for one in wanted], kinds(place, second), "requests of the second commit")
-    same(4, counting_proxy.rounds(second), "rounds of the second commit")
+    same(4, counting.rounds(second), "rounds of the second commit")
 
 
 def a_silt_that_is_not_told_asks_once(world):
     place = Place(world)
-    place.options = place.plain()
+    place.options = {**place.plain(), "aws_conditional_put": "trust"}
     place.create()
     asked, _ = count(place, lambda **o: place.sql("INSERT INTO @ VALUES (1); INSERT INTO @ VALUES (2)", **o), told=False)
     same(0, len([one for one in asked if ".tmp" in one.label]), "requests for temporary files, without a checkpoint")
     place.run("checkpoint", place.uri)
     asked, _ = count(place, lambda **o: place.sql("INSERT INTO @ VALUES (3); INSERT INTO @ VALUES (4)", **o), told=False)
-    same(1, len([one for one in asked if ".tmp" in one.label]), "requests for temporary files, with one")
+    searches = [one for one in asked if ".tmp" in one.label]
+    same(1, len(searches), "requests for temporary files, with one")
+    beside = [one for one in asked if one.label.endswith(".parquet") and one.begin < searches[0].end and searches[0].begin < one.end]
+    same(1, len(beside), f"uploads beside it {kinds(place, asked)}")
     asked, _ = count(place, place.ids, told=False)
     same(0, len([one for one in asked if ".tmp" in one.label]), "requests for temporary files of a read")
 
@@ -521,9 +573,9 @@ CASES = [
     silt_writes_behind_an_entry_without_a_copy, silt_takes_an_entry_without_expiry_as_it_is, silt_finishes_the_first_commit,
     a_commit_whose_bytes_are_gone_is_told, an_entry_that_leads_out_of_the_log_is_refused, the_double_passes_over_silts_temporary_file,
     the_double_finishes_silts_entry, the_double_finishes_silts_copy, silts_answer_does_not_matter_any_more,
-    a_lost_answer_of_the_entry_is_read_back, both_write_at_once, a_table_without_entries_goes_on, expired_entries_are_not_missed,
+    a_lost_answer_of_the_entry_is_read_back, lost_answers_lose_nothing, both_write_at_once, a_table_without_entries_goes_on, expired_entries_are_not_missed,
     silt_that_is_not_told_reads_and_does_not_commit, a_table_that_is_named_is_meant, other_spellings_are_refused,
-    a_dropped_table_leaves_no_entries, old_entries_are_refused, the_table_of_entries_is_made, sparks_names_choose_it,
+    a_dropped_table_leaves_no_entries, old_entries_are_refused, the_table_of_entries_is_made, sparks_names_choose_it, the_doctor_tells_how_commits_go,
     reads_cost_one_query_more, commits_take_four_rounds, a_silt_that_is_not_told_asks_once,
 ]
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "storage/remote/examine.h"
+#include "storage/remote/s3/dynamo_int.h"
 #include "storage/remote/s3/s3.h"
 #include "storage/remote/s3/s3_int.h"
 
@@ -46,6 +47,13 @@ static void tell_condition(const struct examination *x)
         [SL_S3_CONDITION_REFUSE] = "aws_conditional_put says that there are none: silt does not commit here",
     };
     const enum sl_s3_condition condition = x->place.bucket->condition;
+    const struct sl_dynamo *dynamo = x->place.bucket->dynamo;
+    if (dynamo != NULL) {
+        sl_trace_note(x->store->context, SILT_DOCTOR_OK, "endpoint", "commits",
+                      "through DynamoDB, table %s at %s, as %s://%s/...", dynamo->table, dynamo->url, dynamo->scheme,
+                      x->place.bucket->name);
+        return;
+    }
     sl_trace_note(x->store->context, condition == SL_S3_CONDITION_REFUSE ? SILT_DOCTOR_NOTE : SILT_DOCTOR_OK,
                   "endpoint", "conditional creates", "%s", texts[condition]);
 }

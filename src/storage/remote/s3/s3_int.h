@@ -243,7 +243,11 @@ silt_status sl_s3_log_list(void *impl, const silt_call *call, const char *dir, c
                            bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err);
 silt_status sl_s3_log_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
                                     size_t data_len, silt_put_outcome *outcome, silt_error *err);
+silt_status sl_s3_log_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                          silt_error *err);
 silt_status sl_s3_log_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err);
+silt_status sl_s3_log_upload_finish(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                    silt_error *err);
 silt_status sl_s3_log_remove_tree(void *impl, const silt_call *call, const char *dir, silt_error *err);
 
 /* The version of a commit's file, -1 for any other name. Pure. */
@@ -256,6 +260,8 @@ void sl_s3_log_set_checked(struct sl_s3_store *store, struct sl_s3_log *log);
 /* As the slot upload_begin, of a file whose size is known, or -1. */
 silt_status sl_s3_upload_new(struct sl_s3_store *store, const char *path, int64_t size, void **out, size_t *unit,
                              silt_error *err);
+/* Where its file goes. Borrowed from the upload. */
+struct sl_s3_place sl_s3_upload_place(const void *upload);
 
 /* ---- s3_probe ---- */
 

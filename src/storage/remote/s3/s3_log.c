@@ -248,6 +248,19 @@ silt_status sl_s3_log_put_if_absent(void *impl, const silt_call *call, const cha
     return sl_s3_put_if_absent(impl, call, path, data, data_len, outcome, err);
 }
 
+silt_status sl_s3_log_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                          silt_error *err)
+{
+    struct sl_s3_store *store = impl;
+    struct sl_s3_place place;
+    struct aside aside;
+    SL_TRY(sl_s3_locate(store, path, &place, err));
+    begin_aside(&aside, store, call, &place);
+    const silt_status status = sl_s3_put(impl, call, path, data, data_len, err);
+    end_aside(&aside);
+    return status;
+}
+
 silt_status sl_s3_log_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err)
 {
     struct sl_s3_store *store = impl;
@@ -256,6 +269,17 @@ silt_status sl_s3_log_adopt(void *impl, const silt_call *call, const char *local
     SL_TRY(sl_s3_locate(store, path, &place, err));
     begin_aside(&aside, store, call, &place);
     const silt_status status = sl_s3_adopt(impl, call, local, path, err);
+    end_aside(&aside);
+    return status;
+}
+
+silt_status sl_s3_log_upload_finish(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
+                                    silt_error *err)
+{
+    struct aside aside;
+    const struct sl_s3_place place = sl_s3_upload_place(upload);
+    begin_aside(&aside, impl, call, &place);
+    const silt_status status = sl_s3_upload_finish(impl, call, upload, data, data_len, err);
     end_aside(&aside);
     return status;
 }

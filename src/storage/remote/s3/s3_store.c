@@ -107,14 +107,14 @@ static const silt_storage_vtable slots = {
     .read_many = sl_s3_read_many,
     .list = sl_s3_log_list,
     .put_if_absent = sl_s3_log_put_if_absent,
-    .put = sl_s3_put,
+    .put = sl_s3_log_put,
     .stat = sl_s3_stat,
     .remove = sl_s3_remove,
     .adopt = sl_s3_log_adopt,
     .remove_tree = sl_s3_log_remove_tree,
     .upload_begin = sl_s3_upload_begin,
     .upload_append = sl_s3_upload_append,
-    .upload_finish = sl_s3_upload_finish,
+    .upload_finish = sl_s3_log_upload_finish,
     .upload_abort = sl_s3_upload_abort,
 };
 

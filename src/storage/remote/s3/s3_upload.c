@@ -368,6 +368,11 @@ silt_status sl_s3_upload_begin(void *impl, const silt_call *call, const char *pa
     return sl_s3_upload_new(impl, path, -1, upload, unit, err);
 }
 
+struct sl_s3_place sl_s3_upload_place(const void *upload)
+{
+    return ((const struct upload *)upload)->place;
+}
+
 silt_status sl_s3_upload_append(void *impl, const silt_call *call, void *user, const void *data, size_t data_len,
                                 size_t *unit, silt_error *err)
 {
