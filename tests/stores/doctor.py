@@ -5,6 +5,7 @@
 
 moto plays the token service and the instance's metadata. SILT names the program. Prints a line for each case; the last is "N passed, N failed".
 """
+import getpass
 import json
 import os
 import subprocess
@@ -137,6 +138,8 @@ def hdfs(rig):
         rig.create(uri, options)
         rig.case("hdfs: all is well", uri, options, 0, *WELL[:2], *WELL[3:], write=True)
         rig.case("hdfs: no table", server.uri + "/none", options, 4, ("list", "", "note", "no such folder"))
+        log = f"{server.url}/webhdfs/v1/{servers.BUCKET}/folder/t/_delta_log"
+        servers.demand("PUT", f"{log}?op=SETPERMISSION&permission=755&user.name={getpass.getuser()}")
         rig.case("hdfs: a user who may not write", uri, {**options, "hdfs_user": "mallory"}, 0, ("write", "", "failed", "refused"),
                  write=True)  # fmt: skip
 
