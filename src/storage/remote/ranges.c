@@ -104,7 +104,9 @@ silt_status sl_range_keep(const silt_env *env, struct sl_buf *body, size_t begin
     size_t len = 0;
     size_t cap = 0;
     char *block = sl_buf_take(body, &len, &cap);
-    memmove(block, block + begin, n);
+    if (begin > 0) {
+        memmove(block, block + begin, n); /* onto itself it would copy all the same */
+    }
     char *fitting = cap == n ? block : sl_resize(env, block, cap, n);
     if (fitting == NULL) {
         sl_release(env, block, cap);
