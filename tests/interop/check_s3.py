@@ -160,13 +160,13 @@ def turns(run, bucket):
     run.spark.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ('delta.checkpointInterval' = '2')")  # version 8
     for number, writer in enumerate(["silt", "spark"], start=7):
         run.case(writer, f"turns: append {number}", append, run, writer, path, number)
-    same([7, 10], bucket.checkpoints(path))
+    same([7, 8, 10], bucket.checkpoints(path))
     bucket.leave_checkpoint(path, 10)
     run.check_rows("turns: spark's checkpoint alone", path, COLUMNS, rows_at(9))
     run.case("silt", "turns: overwrite", silt_program.insert, path, COLUMNS, batch(20), "OVERWRITE")
     run.check_rows("turns: overwritten", path, COLUMNS, batch(20))
     run.check_rows("turns: before", path, COLUMNS, rows_at(9), version=10)
-    same([7, 8, 9, 10, 11], sorted(set(bucket.versions(path)) | {7, 8, 9}))
+    same([10, 11], bucket.versions(path))
 
 
 def vectors(run):
