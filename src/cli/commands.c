@@ -188,7 +188,8 @@ static const struct sl_command COMMANDS[] = {
         .summary = "delete what has expired of the log of a table",
         .details =
             "Commits do this by themselves after checkpoints. Versions older than delta.logRetentionDuration (30 days) go, up\n"
-            "to the newest checkpoint that is so old; every later version stays. Rows, but for tables: the files' names.\n",
+            "to the newest checkpoint that is so old; every later version stays. -o table tells how many files went,\n"
+            "the other formats have a row with the name of each.\n",
         .examples = "  silt clean-log /data/rentals\n"
                     "  silt clean-log rentals --dry-run -o csv\n",
         .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_DRY_RUN,

@@ -55,6 +55,23 @@ static void write_stderr(struct sl_cli *cli, const struct sl_buf *buf)
     }
 }
 
+/* Who gave up after some attempts knows no more than that; silt doctor finds out more. */
+static void put_hint(const struct sl_cli *cli, const silt_error *err, struct sl_buf *out)
+{
+    const bool is_store = sl_exit_code(err) == SL_EXIT_STORE;
+    const bool is_doctor = cli->command != NULL && strcmp(cli->command->name, "doctor") == 0;
+    const bool gave_up = strncmp(err->hint, "gave up after ", strlen("gave up after ")) == 0;
+    if (err->hint[0] == '\0') {
+        return;
+    }
+    sl_buf_put_c(out, "hint: ");
+    put_line_text(out, err->hint);
+    if (is_store && gave_up && !is_doctor) {
+        sl_buf_put_c(out, "; silt doctor TABLE says step by step what fails");
+    }
+    sl_buf_put_char(out, '\n');
+}
+
 int sl_report_error(struct sl_cli *cli, const silt_error *err, struct sl_str text)
 {
     struct sl_buf line;
@@ -69,11 +86,7 @@ int sl_report_error(struct sl_cli *cli, const silt_error *err, struct sl_str tex
         sl_buf_printf(&line, " (line %zu, column %zu)", row, column);
     }
     sl_buf_put_char(&line, '\n');
-    if (err->hint[0] != '\0') {
-        sl_buf_put_c(&line, "hint: ");
-        put_line_text(&line, err->hint);
-        sl_buf_put_char(&line, '\n');
-    }
+    put_hint(cli, err, &line);
     write_stderr(cli, &line);
     sl_buf_release(&line);
     return sl_exit_code(err);

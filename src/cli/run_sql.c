@@ -8,6 +8,7 @@
 #include "base/arrow.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "base/uri.h"
 #include "cli/print.h"
 #include "cli/report_error.h"
 #include "cli/warehouse.h"
@@ -25,7 +26,7 @@ static void place_error(silt_error *err, struct sl_str text, struct sl_str shown
     err->position = offset < 0 || offset > len + 2 ? -1 : (int32_t)(offset < len ? offset : len);
 }
 
-/* A name of the warehouse that is like the unknown one at the error's place. */
+/* A name of the warehouse that is like the unknown one at the error's place; else where names are looked for. */
 static void hint_table(struct sl_cli *cli, struct sl_str shown, silt_error *err)
 {
     static const char ends_name[] = " \t\r\n,;()";
@@ -39,8 +40,11 @@ static void hint_table(struct sl_cli *cli, struct sl_str shown, silt_error *err)
     }
     const char *typed = sl_arena_strdup(&cli->arena, sl_str_sub(shown, begin, end));
     const char *near = typed != NULL ? sl_warehouse_suggest(cli, typed) : NULL;
+    struct sl_str warehouse = {0};
     if (near != NULL) {
         sl_error_hint(err, "did you mean %s?", near);
+    } else if (sl_uri_normalize(&cli->arena, sl_str_from(sl_cli_warehouse(cli)), &warehouse, NULL) == SILT_OK) {
+        sl_error_hint(err, "tables are looked for in the warehouse, %.*s", SL_FMT(warehouse));
     }
 }
 

@@ -339,6 +339,15 @@ static silt_status evolve(struct fit *f)
 
 /* ---- the mapping ---- */
 
+/* One that is added by whoever asks for it; that is what most who see this want. */
+static silt_status unknown_column(const struct fit *f, struct sl_str name)
+{
+    const silt_status status = sl_fail(f->err, SILT_ESCHEMA, "UNRESOLVED_COLUMN.WITH_SUGGESTION",
+                                       "%s has no column %.*s", table_text(f), SL_FMT(name));
+    sl_error_hint(f->err, "INSERT WITH SCHEMA EVOLUTION adds columns, as does SET silt.write.mergeSchema = true");
+    return status;
+}
+
 static silt_status map_columns(struct fit *f)
 {
     const silt_schema *schema = silt_txn_schema(f->txn);
@@ -353,8 +362,7 @@ static silt_status map_columns(struct fit *f)
     for (size_t i = 0; i < f->n_source; i++) {
         size_t index = 0;
         if (sl_type_find(&schema->root, f->names[i], &index) == NULL) {
-            return sl_fail(f->err, SILT_ESCHEMA, "UNRESOLVED_COLUMN.WITH_SUGGESTION", "%s has no column %.*s",
-                           table_text(f), SL_FMT(f->names[i]));
+            return unknown_column(f, f->names[i]);
         }
         if (mapping[index] != SIZE_MAX) {
             return sl_fail(f->err, SILT_ESCHEMA, "COLUMN_ALREADY_EXISTS", "column %.*s is named twice",

@@ -77,8 +77,10 @@ static bool try_again(struct effort *effort, silt_status *status, silt_error *er
     bool in_time = due_us - effort->started_us <= options->max_total_us;
     bool before_deadline = effort->call == NULL || effort->call->deadline_us == 0 || due_us < effort->call->deadline_us;
     if (effort->attempts >= options->max_attempts || !in_time || !before_deadline) {
-        sl_error_hint(err, "gave up after attempt %u%s", (unsigned)effort->attempts,
-                      !before_deadline ? " because of the deadline" : "");
+        if (err != NULL && err->hint[0] == '\0') { /* what the store advises goes before it */
+            sl_error_hint(err, "gave up after attempt %u%s", (unsigned)effort->attempts,
+                          !before_deadline ? " because of the deadline" : "");
+        }
         return false;
     }
     silt_status slept = sl_call_sleep(env, effort->call, delay_us, err);

@@ -136,6 +136,12 @@ def missing_and_broken_files():
     with Case() as c:
         file = c.good()
         name = os.path.basename(file)
+        with open(file, "r+b") as out:
+            out.seek(4)
+            out.write(b"\xff" * 12)  # the first page's header
+        result = silt("read", c.path())
+        expect(result, 4, "SILT_CORRUPT")
+        assert "silt fsck" in result.err, str(result)
         os.remove(file)
         for query in ("*", "count(*)", "id"):
             expect(silt("sql", f"SELECT {query} FROM {quoted(c.path())}"), 1, "DELTA_FILE_NOT_FOUND", name)
@@ -202,7 +208,9 @@ def rows_that_do_not_fit():
                 ("(1, 'x', 3)", "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS", ("3 columns", "2")),
         ):
             expect(silt("sql", f"INSERT INTO {table} VALUES {values}"), 1, name, *parts)
-        expect(silt("sql", f"INSERT INTO {table} (id, nope) VALUES (1, 2)"), 1, "UNRESOLVED_COLUMN.WITH_SUGGESTION", "nope")
+        result = silt("sql", f"INSERT INTO {table} (id, nope) VALUES (1, 2)")
+        expect(result, 1, "UNRESOLVED_COLUMN.WITH_SUGGESTION", "nope")
+        assert "WITH SCHEMA EVOLUTION" in result.err, str(result)
         result = silt("sql", f"INSERT INTO {table} VALUES (1e30, 'x')")
         assert result.code == 1 and result.name.startswith(("CAST_", "ARITHMETIC_")), str(result)
         works(silt("read", c.path()), "id,name\n")

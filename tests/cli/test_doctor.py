@@ -211,6 +211,12 @@ class OnTheWay(DoctorTest):
             (reach,) = [row for (step, _), row in steps.items() if step == "reach"]
             self.assertIn("its certificate is good", reach["text"])
 
+    def test_an_advice_outlives_many_attempts(self):
+        with FakeS3() as s3:
+            done = self.silt("history", "s3://bucket/t", *s3.options(aws_endpoint_url=s3.url.replace("http:", "https:")))
+            self.assertEqual(done.code, 5, done.err)
+            self.assertIn("has to begin with http://", done.err)
+
 
 class OnLocalFiles(DoctorTest):
     def test_a_table(self):

@@ -38,6 +38,7 @@ class Trouble(CliTest):
         self.assertTrue(bucket.asked.is_set())
         self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
         self.assertIn("nothing came", done.stderr)
+        self.assertIn("silt doctor TABLE says", done.stderr)
         self.assertLess(took, 20, "three times a second, and a machine that may be busy")
 
     def test_a_store_that_falls_silent_in_a_scan_has_three_times_its_time(self):

@@ -50,6 +50,10 @@ class Sql(cli_support.CliTest):
         done = self.silt("sql", "SELECT * FROM evens")
         self.assertTrue(done.err.endswith("\nhint: did you mean events?\n"), done.err)
 
+    def test_an_unknown_table_is_told_where_it_was_looked_for(self):
+        done = self.silt("sql", "SELECT * FROM quite_another_name")
+        self.assertTrue(done.err.endswith(f"\nhint: tables are looked for in the warehouse, {self.dir}\n"), done.err)
+
     def test_text_without_quotes_is_explained(self):
         for city in ("Rom", '"Rom"'):
             done = self.silt("sql", f"SELECT * FROM events WHERE city = {city}")

@@ -313,7 +313,9 @@ static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, 
     const bool is_io = sl_str_eq_c(fault->kind, "IO");
     const bool is_input = sl_str_eq_c(fault->kind, "Invalid Input");
     if ((is_io || is_input || sl_str_eq_c(fault->kind, "Invalid")) && is_broken_file(fault)) {
-        return sl_fail(err, SILT_ECORRUPT, NULL, "a data file is broken: %.*s", SL_FMT(message));
+        const silt_status broken = sl_fail(err, SILT_ECORRUPT, NULL, "a data file is broken: %.*s", SL_FMT(message));
+        sl_error_hint(err, "silt fsck reads each file of a table and names those that are broken");
+        return broken;
     }
     if (is_io) {
         return fail_io(fault, err);

@@ -42,8 +42,12 @@ static silt_status say_time_out(const struct sl_http_flight *flight, struct sl_s
 
 static silt_status say_tls(struct sl_http_flight *flight, struct sl_str host, silt_error *err)
 {
-    const silt_status status = sl_fail(err, SILT_EIO, NULL, "TLS with %.*s failed: %s", SL_FMT(host),
-                                       clean_reason(flight->reason));
+    const char *reason = clean_reason(flight->reason);
+    const silt_status status = sl_fail(err, SILT_EIO, NULL, "TLS with %.*s failed: %s", SL_FMT(host), reason);
+    if (strstr(reason, "wrong version number") != NULL) { /* what OpenSSL makes of an answer in plain HTTP */
+        sl_error_hint(err, "the server answers without TLS; if that is meant, the endpoint has to begin with http://");
+        return status;
+    }
     sl_error_hint(err, "if its certificate is signed by an authority that the system does not know, name a file of "
                        "certificates in PEM: store option ca_file");
     return status;
