@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CREW_SECONDS 300 /* a member that takes longer is ended by its alarm */
+#define CREW_SECONDS 900 /* a member that takes longer is ended by its alarm */
 #define READY_STEP_US 1000
 #define READY_STEPS 30000
 #define MAX_ARGUMENTS 128
