@@ -17,6 +17,7 @@
 
 #define N_FILES 20000
 #define N_APPENDS 25
+#define N_COMMITS 200
 /* Of a commit and its checksum, with room; the checkpoint has a megabyte and more. */
 #define MOST_BYTES_A_COMMIT 8192
 
@@ -154,10 +155,38 @@ static void a_commit_reads_the_tail_of_the_log_only(void **state)
     assert_int_equal(t->sql.version, N_APPENDS + 2);
 }
 
+/* A log that nobody wrote a checkpoint into, and one with many commits behind its checkpoint: read once, when the session begins. */
+static void a_long_log_is_read_once(void **state)
+{
+    struct traced *t = *state;
+    struct sql_fixture other;
+    const struct sql_options options = {.warehouse = t->dir};
+    assert_true(sql_open(&other, &options));
+    assert_true(sql_run(&other, "CREATE TABLE long (id BIGINT) USING delta TBLPROPERTIES "
+                                "('delta.checkpointInterval' = '100000')"));
+    for (int i = 0; i < N_COMMITS; i++) {
+        assert_true(sql_run(&other, "INSERT INTO long VALUES (%d)", i));
+        assert_true(sql_run(&other, "INSERT INTO t VALUES (%d)", i));
+    }
+    sql_close(&other);
+    static const char *const tables[] = {"long", "t"};
+    for (size_t table = 0; table < 2; table++) {
+        assert_true(sql_run(&t->sql, "INSERT INTO %s VALUES (-1)", tables[table]));
+        assert_in_range(t->counts.n_reads, N_COMMITS, INT64_MAX);
+        t->counts = (struct counts){0};
+        for (int i = 0; i < N_APPENDS; i++) {
+            assert_true(sql_run(&t->sql, "INSERT INTO %s VALUES (%d)", tables[table], i));
+        }
+        assert_in_range(t->counts.n_reads, 1, 2 * N_APPENDS);
+        t->counts = (struct counts){0};
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_commit_reads_the_tail_of_the_log_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_long_log_is_read_once, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,9 +10,13 @@
 #include "base/uri.h"
 #include "kernel/engine/engine.h"
 
-/* Some megabytes at most. A newer checkpoint shortens the commits once the table is opened again. */
+/*
+ * Some megabytes at most. The names of commits go when a snapshot that has its files grows; without them they stay, and are copied with each
+ * commit, until the table is opened again and begins from a newer checkpoint.
+ */
 #define LIGHT_FILES 10000
-#define LIGHT_COMMITS 64
+#define LIGHT_NAMES 10000
+#define LIGHT_COMMITS 1000
 
 silt_snapshot *sl_snapshot_alloc(silt_table *table)
 {
@@ -163,8 +167,9 @@ bool sl_snapshot_is_light(const silt_snapshot *snapshot)
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
         n_files = lists[i] != NULL && lists[i]->n_files > n_files ? lists[i]->n_files : n_files;
     }
-    const bool is_loaded = view != NULL || lists[0] != NULL || lists[1] != NULL;
-    return is_loaded && n_files <= LIGHT_FILES && snapshot->segment.n_commits <= LIGHT_COMMITS;
+    const bool has_files = lists[0] != NULL || lists[1] != NULL;
+    const size_t most_commits = has_files ? LIGHT_NAMES : LIGHT_COMMITS;
+    return (has_files || view != NULL) && n_files <= LIGHT_FILES && snapshot->segment.n_commits <= most_commits;
 }
 
 silt_status sl_snapshot_file_path(const silt_snapshot *snapshot, struct sl_arena *arena, struct sl_str log_path,
