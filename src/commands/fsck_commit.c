@@ -26,6 +26,8 @@ struct applying {
     const struct sl_log_file *file;
     struct sl_arena arena;
     struct sl_vec doubts;
+    bool is_alone; /* the state before it is not known: what it makes of that is not looked at */
+    bool is_read;
     bool began;
     bool info_first; /* its first action is commitInfo */
     bool was_append_only;
@@ -210,9 +212,9 @@ static void take_info(struct applying *a, const struct sl_commit_info *info)
 static silt_status take_action(struct applying *a, const struct sl_action *action, silt_error *err)
 {
     switch (action->kind) {
-    case SL_ACTION_ADD: return take_add(a, &action->u.add, err);
-    case SL_ACTION_REMOVE: return take_remove(a, &action->u.remove, err);
-    case SL_ACTION_CDC: return take_change_file(a, &action->u.cdc, err);
+    case SL_ACTION_ADD: return a->is_alone ? SILT_OK : take_add(a, &action->u.add, err);
+    case SL_ACTION_REMOVE: return a->is_alone ? SILT_OK : take_remove(a, &action->u.remove, err);
+    case SL_ACTION_CDC: return a->is_alone ? SILT_OK : take_change_file(a, &action->u.cdc, err);
     case SL_ACTION_COMMIT_INFO: take_info(a, &action->u.commit_info); return SILT_OK;
     case SL_ACTION_METADATA:
         a->has_metadata = true;
@@ -228,7 +230,7 @@ static silt_status take_action(struct applying *a, const struct sl_action *actio
     case SL_ACTION_CHECKPOINT_METADATA:
     case SL_ACTION_UNKNOWN: break;
     }
-    return sl_fsck_state_take(a->state, action, err);
+    return a->is_alone ? SILT_OK : sl_fsck_state_take(a->state, action, err);
 }
 
 static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *stop, silt_error *err)
@@ -282,6 +284,15 @@ static silt_status check_time(struct applying *a, int64_t before, silt_error *er
 static silt_status end_commit(struct applying *a, int64_t before, silt_error *err)
 {
     const struct sl_fsck_about where = about(a, SILT_FSCK_FAULT, sl_str_from(a->name));
+    if (!a->began) {
+        return sl_fsck_tell(
+            a->fsck, &where, err,
+            "the commit is empty, as a power cut may leave it: what it wrote is lost, and readers take it "
+            "for a version without changes");
+    }
+    if (a->is_alone) {
+        return SILT_OK;
+    }
     if (a->file->version == 0 && !(a->has_protocol && a->has_metadata)) {
         SL_TRY(sl_fsck_tell(a->fsck, &where, err, "version 0 lacks %s, which the first commit must have",
                             a->has_protocol ? "metaData" : "protocol"));
@@ -290,34 +301,58 @@ static silt_status end_commit(struct applying *a, int64_t before, silt_error *er
     return check_time(a, before, err);
 }
 
+static silt_status check_commit(struct applying *a, silt_error *err)
+{
+    struct sl_fsck *fsck = a->fsck;
+    const int64_t before = a->state->in_commit_timestamp;
+    const struct sl_commits_request request = {
+        .source = &fsck->source, .files = a->file, .n = 1, .missing = SL_MISSING_FAILS, .in_parts = true};
+    silt_error found = SILT_ERROR_INIT;
+    (void)snprintf(a->name, sizeof(a->name), "%020" PRId64 ".json", a->file->version);
+    sl_arena_init(&a->arena, fsck->env);
+    sl_vec_init(&a->doubts, fsck->env, sizeof(struct doubt));
+    fsck->report.commits++;
+    silt_status status = sl_commits_each(&request, fsck->call, take_commit, a, &found);
+    a->is_read = status == SILT_OK;
+    if (status == SILT_OK) {
+        status = end_commit(a, before, err);
+    } else {
+        const struct sl_fsck_about where = about(a, SILT_FSCK_FAULT, sl_str_from(a->name));
+        status = sl_fsck_tell_failure(fsck, &where, &found, err);
+    }
+    sl_vec_release(&a->doubts);
+    sl_arena_release(&a->arena);
+    return status;
+}
+
+static struct applying start(struct sl_fsck *fsck, struct sl_fsck_state *state, const struct sl_log_file *file)
+{
+    state->txn_id = (struct sl_str){NULL, 0};
+    return (struct applying){
+        .fsck = fsck,
+        .state = state,
+        .file = file,
+        .in_commit_timestamp = SL_NO_I64,
+        .time_ms = file->modified_ms,
+        .was_append_only = sl_property_bool(&state->state.metadata.configuration, "delta.appendOnly")};
+}
+
 silt_status sl_fsck_commit(struct sl_fsck *fsck, struct sl_fsck_state *state, const struct sl_log_file *file,
                            bool *applied, silt_error *err)
 {
-    struct applying a = {.fsck = fsck,
-                         .state = state,
-                         .file = file,
-                         .in_commit_timestamp = SL_NO_I64,
-                         .time_ms = file->modified_ms,
-                         .was_append_only = sl_property_bool(&state->state.metadata.configuration, "delta.appendOnly")};
-    (void)snprintf(a.name, sizeof(a.name), "%020" PRId64 ".json", file->version);
-    sl_arena_init(&a.arena, fsck->env);
-    sl_vec_init(&a.doubts, fsck->env, sizeof(struct doubt));
-    const int64_t before = state->in_commit_timestamp;
-    const struct sl_commits_request request = {
-        .source = &fsck->source, .files = file, .n = 1, .missing = SL_MISSING_FAILS, .in_parts = true};
-    silt_error found = SILT_ERROR_INIT;
+    struct applying a = start(fsck, state, file);
+    const silt_status status = check_commit(&a, err);
+    *applied = a.is_read;
+    state->version = a.is_read ? file->version : state->version;
+    return status;
+}
+
+silt_status sl_fsck_commit_alone(struct sl_fsck *fsck, struct sl_fsck_state *state, const struct sl_log_file *file,
+                                 silt_error *err)
+{
+    struct applying a = start(fsck, state, file);
+    a.is_alone = true;
+    const silt_status status = check_commit(&a, err);
     state->txn_id = (struct sl_str){NULL, 0};
-    fsck->report.commits++;
-    silt_status status = sl_commits_each(&request, fsck->call, take_commit, &a, &found);
-    *applied = status == SILT_OK;
-    if (status == SILT_OK) {
-        status = end_commit(&a, before, err);
-        state->version = file->version;
-    } else {
-        const struct sl_fsck_about where = about(&a, SILT_FSCK_FAULT, sl_str_from(a.name));
-        status = sl_fsck_tell_failure(fsck, &where, &found, err);
-    }
-    sl_vec_release(&a.doubts);
-    sl_arena_release(&a.arena);
     return status;
 }

@@ -127,6 +127,9 @@ silt_status sl_fsck_state_take(struct sl_fsck_state *state, const struct sl_acti
 /* Applies the commit of version state->version + 1. *applied false: it cannot be read, which was told; the state is then worth nothing. */
 silt_status sl_fsck_commit(struct sl_fsck *fsck, struct sl_fsck_state *state, const struct sl_log_file *file,
                            bool *applied, silt_error *err);
+/* A commit behind a gap or at the begin of a log that was cleaned up: whether it can be read, by itself. The state stays forgotten. */
+silt_status sl_fsck_commit_alone(struct sl_fsck *fsck, struct sl_fsck_state *state, const struct sl_log_file *file,
+                                 silt_error *err);
 
 /* ---- fsck_log.c ---- */
 

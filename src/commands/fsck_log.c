@@ -61,7 +61,7 @@ static silt_status walk_commit(struct walk *w, const struct group *g, silt_error
         sl_fsck_state_forget(&w->state);
     } else if (w->state.version < 0 || w->state.version != g->version - 1) {
         sl_fsck_state_forget(&w->state);
-        return SILT_OK;
+        return sl_fsck_commit_alone(w->fsck, &w->state, g->commit, err);
     }
     bool applied = false;
     SL_TRY(sl_fsck_commit(w->fsck, &w->state, g->commit, &applied, err));

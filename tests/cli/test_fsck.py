@@ -116,6 +116,15 @@ class Fsck(cli_support.CliTest):
         self.assertIn("\nFAULT: commit\n", done.out)
         self.assertIn("\nThe table cannot be read: ", done.out)
 
+    def test_newest_commit_that_is_empty_is_a_fault(self):
+        for left in ("", "\n"):
+            with open(self.log(), "w", encoding="utf-8") as file:
+                file.write(left)
+            self.assert_prints("id,city,n\n", "read", self.table)
+            done = self.silt("fsck", self.table, "-o", "table")
+            self.assertEqual(done.code, 1)
+            self.assertIn(f"\nFAULT: commit\n  {1:020}.json: the commit is empty, as a power cut may leave it: ", done.out)
+
     def test_versions_of_the_table_are_wrong_usage(self):
         self.assertEqual(self.silt("fsck", f"{self.table}@v1").code, 2)
 

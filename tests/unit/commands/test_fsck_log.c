@@ -124,6 +124,47 @@ static void commit_that_cannot_be_parsed_is_told(void **state)
              "fault log 3 - -: - for -\n");
 }
 
+static void commit_that_is_empty_is_told_wherever_it_lies(void **state)
+{
+    struct log_fixture *f = *state;
+    make(f);
+    log_put(f, "00000000000000000001.json", "");
+    log_put(f, "00000000000000000003.json", " \n\n");
+    log_commit(f, 4, LOG_ADD("d"), NULL);
+    log_put(f, "00000000000000000005.json", "");
+    check(f, "fault commit 1 - 00000000000000000001.json: - for -\n"
+             "note commit 2 - a: - for -\n"
+             "fault commit 3 - 00000000000000000003.json: - for -\n"
+             "fault commit 5 - 00000000000000000005.json: - for -\n");
+}
+
+static void empty_commit_of_the_oldest_checkpoint_is_told(void **state)
+{
+    struct log_fixture *f = *state;
+    make(f);
+    log_checkpoint(f, 2, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("b"), LOG_ADD("c"), LOG_REMOVE("a"), NULL);
+    log_put(f, "_last_checkpoint", "{\"version\":2,\"size\":5}");
+    log_remove(f, "00000000000000000000.json");
+    log_remove(f, "00000000000000000001.json");
+    log_put(f, "00000000000000000002.json", "");
+    check(f, "fault commit 2 - 00000000000000000002.json: - for -\n");
+}
+
+static void every_commit_file_is_counted_after_a_clean_up(void **state)
+{
+    struct log_fixture *f = *state;
+    struct fsck_findings found = {0};
+    const silt_fsck_options options = {.size = sizeof(options), .no_data = true};
+    make(f);
+    log_checkpoint(f, 2, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("b"), LOG_ADD("c"), LOG_REMOVE("a"), NULL);
+    log_remove(f, "00000000000000000000.json");
+    log_remove(f, "00000000000000000001.json");
+    log_commit(f, 3, LOG_ADD("d"), NULL);
+    fsck_run(&found, f->table, &options);
+    assert_int_equal(found.report.commits, 2);
+    fsck_release(&found);
+}
+
 static void first_commit_must_have_protocol_and_metadata(void **state)
 {
     struct log_fixture *f = *state;
@@ -386,6 +427,9 @@ int main(void)
         LOG_TEST(log_that_cannot_be_rebuilt_is_not_readable),
         LOG_TEST(log_without_its_beginning_is_checked_from_its_oldest_checkpoint),
         LOG_TEST(commit_that_cannot_be_parsed_is_told),
+        LOG_TEST(commit_that_is_empty_is_told_wherever_it_lies),
+        LOG_TEST(empty_commit_of_the_oldest_checkpoint_is_told),
+        LOG_TEST(every_commit_file_is_counted_after_a_clean_up),
         LOG_TEST(first_commit_must_have_protocol_and_metadata),
         LOG_TEST(files_are_added_and_removed_as_they_should),
         LOG_TEST(file_that_is_live_with_two_vectors_is_told),
