@@ -291,6 +291,24 @@ static silt_status normalize_local(struct sl_arena *arena, struct sl_str path, s
     return SILT_OK;
 }
 
+/*
+ * "s3://", "s3:///": a name put behind it would become the bucket. The stores on this machine have roots without a name.
+ */
+static silt_status check_place(struct sl_str uri, struct sl_str scheme, silt_error *err)
+{
+    for (size_t i = scheme.len + 1; i < uri.len; i++) {
+        if (uri.ptr[i] != '/') {
+            return SILT_OK;
+        }
+    }
+    if (sl_str_eq_c(scheme, "file") || sl_str_eq_c(scheme, "memory")) {
+        return SILT_OK;
+    }
+    return sl_fail(err, SILT_EINVALID, NULL,
+                   "location %.*s names no bucket, container or host: expected %.*s://NAME/PATH", SL_FMT(uri),
+                   SL_FMT(scheme));
+}
+
 silt_status sl_uri_normalize(struct sl_arena *arena, struct sl_str typed, struct sl_str *out, silt_error *err)
 {
     *out = (struct sl_str){NULL, 0};
@@ -324,6 +342,7 @@ silt_status sl_uri_normalize(struct sl_arena *arena, struct sl_str typed, struct
     while (len > least && copy[len - 1] == '/') {
         len--;
     }
+    SL_TRY(check_place(sl_str_make(copy, stripped.len), sl_str_make(copy, scheme.len), err));
     copy[len] = '\0';
     *out = sl_str_make(copy, len);
     return SILT_OK;

@@ -92,6 +92,13 @@ int sl_report_error(struct sl_cli *cli, const silt_error *err, struct sl_str tex
     return sl_exit_code(err);
 }
 
+/* A table that is not there by its name in SQL, or a file of one that is gone: as a table that is not there by its path, or a broken file. */
+static bool is_absent(const silt_error *err)
+{
+    return sl_error_is(err, "TABLE_OR_VIEW_NOT_FOUND") ||
+           (err->status == SILT_ENOTFOUND && sl_error_is(err, "DELTA_FILE_NOT_FOUND"));
+}
+
 /* A statement that silt lacks, or a table that it may not write, says nothing about reading. */
 static bool is_of_reading(const char *code_name)
 {
@@ -119,6 +126,9 @@ int sl_exit_code(const silt_error *err)
     }
     if (sl_error_is(err, SL_BUCKET_NOT_FOUND) || sl_error_is(err, SL_CONDITIONS_CODE)) {
         return SL_EXIT_STORE;
+    }
+    if (is_absent(err)) {
+        return SL_EXIT_UNREADABLE;
     }
     switch (err->status) {
     case SILT_OK: return SL_EXIT_DONE;

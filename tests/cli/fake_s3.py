@@ -141,7 +141,7 @@ class Server(ThreadingHTTPServer):
 
 
 class FakeS3:
-    def __init__(self, tls=False):
+    def __init__(self, tls=False, newest=None):
         self.lock = threading.RLock()
         self.objects, self.seen, self.fault, self.skew, self.echo = {}, [], None, 0, False
         self.token_answer, self.deny_writes = (200, "{}"), None  # a part of keys that may not be written
@@ -157,6 +157,9 @@ class FakeS3:
             )  # fmt: skip
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(self.cert, key)
+            if newest is not None:  # the newest version of TLS that it speaks
+                context.set_ciphers("ALL:@SECLEVEL=0")
+                context.minimum_version, context.maximum_version = ssl.TLSVersion.TLSv1, newest
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
         self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.server.server_address[1]}"
 

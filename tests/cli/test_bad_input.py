@@ -144,12 +144,12 @@ def missing_and_broken_files():
         assert "silt fsck" in result.err, str(result)
         os.remove(file)
         for query in ("*", "count(*)", "id"):
-            expect(silt("sql", f"SELECT {query} FROM {quoted(c.path())}"), 1, "DELTA_FILE_NOT_FOUND", name)
+            expect(silt("sql", f"SELECT {query} FROM {quoted(c.path())}"), 4, "DELTA_FILE_NOT_FOUND", name)
         os.mkdir(file)
-        expect(silt("read", c.path()), 1, "DELTA_FILE_NOT_FOUND", name)
+        expect(silt("read", c.path()), 4, "DELTA_FILE_NOT_FOUND", name)
         os.rmdir(file)
         os.mkfifo(file)  # must not wait for a writer
-        expect(silt("read", c.path()), 1, "DELTA_FILE_NOT_FOUND", name)
+        expect(silt("read", c.path()), 4, "DELTA_FILE_NOT_FOUND", name)
         os.remove(file)
         for data in (b"", b"PAR1", b"PAR1" + bytes(500) + b"PAR1", b"x" * 5000):
             with open(file, "wb") as out:
@@ -264,8 +264,8 @@ def hostile_actions():
             (4, "SILT_CORRUPT", "broken escape", metadata(ID), add("a%zz")),
             (4, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER", "/etc/passwd", metadata(ID), add("/etc/passwd")),
             (4, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER", "/etc/passwd", metadata(ID), add("file:///etc/passwd")),
-            (1, "DELTA_FILE_NOT_FOUND", "/dev/zero", metadata(ID), add("/dev/zero")),
-            (1, "DELTA_FILE_NOT_FOUND", "*.parquet", metadata(ID), add("*.parquet")),
+            (4, "DELTA_FILE_NOT_FOUND", "/dev/zero", metadata(ID), add("/dev/zero")),
+            (4, "DELTA_FILE_NOT_FOUND", "*.parquet", metadata(ID), add("*.parquet")),
             (1, "SILT_UNSUPPORTED", '"ftp"', metadata(ID), add("ftp://bucket/a.parquet")),
             (1, "SILT_UNSUPPORTED", '"http"', metadata(ID), add("http://127.0.0.1:1/a.parquet")),
             (4, "SILT_CORRUPT", "add.size", metadata(ID), add("a", size=-5)),
@@ -274,8 +274,8 @@ def hostile_actions():
             (4, "SILT_CORRUPT", "64 bits", metadata(ID), add("a", size=2**63 - 1), add("b", size=2**63 - 1)),
             (4, "SILT_CORRUPT", "add.modificationTime", metadata(ID), add("a", modificationTime=-2**64)),
             (4, "SILT_CORRUPT", "add.stats", metadata(ID), add("a", stats={"numRecords": 1})),
-            (1, "DELTA_FILE_NOT_FOUND", "t/a", metadata(ID), add("a", stats=stats)),
-            (1, "DELTA_FILE_NOT_FOUND", "t/a", metadata(ID), add("a", stats='{"numRecords":')),
+            (4, "DELTA_FILE_NOT_FOUND", "t/a", metadata(ID), add("a", stats=stats)),
+            (4, "DELTA_FILE_NOT_FOUND", "t/a", metadata(ID), add("a", stats='{"numRecords":')),
             (4, "SILT_CORRUPT", "partitionValues", metadata(ID_P, ["p"]), add("a", partition_values={"p": {}})),
             (4, "SILT_CORRUPT", "partitionValues", metadata(ID_P, ["p"]), add("a", partitionValues=["1"])),
             (4, "DELTA_FAILED_CAST_PARTITION_VALUE", "p of file a", metadata(ID_P, ["p"]), add("a", partition_values={"p": "x"})),

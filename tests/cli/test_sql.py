@@ -96,7 +96,7 @@ class Sql(cli_support.CliTest):
         self.assert_prints(f"n\n{n}\n", "sql", "SELECT count(*) AS n FROM 'copied.csv'")
         self.assertEqual(self.sql("SUMMARIZE events"), self.sql("SUMMARIZE SELECT * FROM events"))
         done = self.silt("sql", "COPY events FROM 'copied.csv'")
-        self.assertEqual(done.code, 1)
+        self.assertEqual(done.code, 4)
         self.assertIn("\nhint: for a Delta table write COPY (SELECT", done.err)
 
     def test_plan_is_drawn_for_people_and_a_row_for_programs(self):
@@ -206,6 +206,13 @@ class Sql(cli_support.CliTest):
             self.assertEqual(out, b"")
             self.assertTrue(err.startswith(b"error: [SILT_CANCELLED]"), err)
             self.assertEqual(process.returncode, -signal.SIGINT)
+
+    def test_a_table_that_is_not_there_has_one_exit_code(self):
+        for text in ("SELECT * FROM nosuch", "DESCRIBE nosuch", "DESCRIBE HISTORY nosuch", "INSERT INTO nosuch VALUES (1)",
+                     f"SELECT * FROM delta.`{self.dir}/nosuch`", "EXPLAIN SELECT * FROM nosuch", "FROM 'nosuch.parquet'"):  # fmt: skip
+            done = self.silt("sql", text)
+            self.assertEqual((done.code, done.out), (4, ""), text + done.err)
+        self.assertEqual(self.silt("read", "nosuch").code, 4)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
 """What a store refuses, or what stands in the way to it, is one coded line, at most one hint, and exit code 5: whichever command runs into it."""
 import os
 import re
+import ssl
 import subprocess
 import sys
 import unittest
 import urllib.request
+import warnings
 
 from cli_support import CliTest
 from fake_s3 import BUCKET, SECRET, FakeS3
@@ -56,6 +58,17 @@ class OverS3(FaultTest):
                      r"AWS_ACCESS_KEY_ID, AWS_WEB_IDENTITY_TOKEN_FILE, profile default, the container's endpoint and the instance's metadata",
                      "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", URI, options)  # fmt: skip
 
+    def test_half_of_the_credentials(self):
+        for gone, there in (("aws_secret_access_key", "aws_access_key_id"), ("aws_access_key_id", "aws_secret_access_key")):
+            self.refused(rf"\[SILT_ACCESS_DENIED\] .*{there} is set without {gone}", None, URI, self.s3.options(**{gone: None}))
+        options = self.s3.options(aws_access_key_id=None, aws_secret_access_key=None, aws_profile="nosuch")
+        self.refused(r"\[SILT_ACCESS_DENIED\] .*there is no AWS profile nosuch", None, URI, options)
+        self.env["AWS_WEB_IDENTITY_TOKEN_FILE"] = os.path.join(self.dir, "nosuch")
+        self.addCleanup(self.env.pop, "AWS_WEB_IDENTITY_TOKEN_FILE")
+        options = self.s3.options(aws_access_key_id=None, aws_secret_access_key=None)
+        self.refused(r"\[SILT_ACCESS_DENIED\] .*is set without aws_role_arn", None, URI, options)
+        self.refused(r"\[SILT_ACCESS_DENIED\] .*nosuch", None, URI, options + ["--store-option", "aws_role_arn=arn:aws:iam::1:role/r"])
+
     def test_no_such_bucket(self):
         self.refused(r"\[SILT_BUCKET_NOT_FOUND\] .*there is no bucket nowhere$", None, "s3://nowhere/t", self.s3.options())
 
@@ -97,6 +110,24 @@ class OnTheWay(FaultTest):
     def test_a_certificate_that_nobody_knows(self):
         with FakeS3(tls=True) as s3:
             self.refused(r"\[SILT_IO\] .*TLS with 127\.0\.0\.1:\d+ failed: ", "store option ca_file", URI, s3.options(), COMMANDS[:1])
+
+    def asked_once(self, error, options):
+        done = self.silt("read", URI, *options)
+        self.assertEqual(done.code, 5, done.err)
+        self.assertRegex(done.err, rf"TLS with .* failed: .*{error}")
+        self.assertNotIn("gave up after", done.err)
+        return done.err
+
+    def test_a_server_of_another_protocol_is_asked_once(self):
+        with FakeS3() as s3:
+            options = s3.options(aws_endpoint_url=s3.url.replace("http:", "https:"))
+            self.assertIn("hint: the server answers without TLS", self.asked_once("wrong version number", options))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            with FakeS3(tls=True, newest=ssl.TLSVersion.TLSv1_1) as s3:
+                self.asked_once("(protocol version|unsupported protocol)", s3.options(ca_file=s3.cert))
+        with FakeS3(tls=True) as s3:  # its certificate is for the address only
+            self.asked_once("", s3.options(ca_file=s3.cert, aws_endpoint_url=s3.url.replace("127.0.0.1", "localhost")))
 
 
 class OverAzure(FaultTest):
@@ -153,6 +184,13 @@ class OverAzure(FaultTest):
 
 
 class OverOthers(FaultTest):
+    def test_a_file_of_credentials_that_is_not_there(self):
+        self.refused(r"\[SILT_ACCESS_DENIED\] .*nosuch.json", None, "gs://bucket/t",
+                     ["--store-option", "google_application_credentials=nosuch.json"])  # fmt: skip
+        self.refused(r"\[SILT_ACCESS_DENIED\] .*nosuch.token", None, "abfss://c@acct.dfs.core.windows.net/t",
+                     ["--store-option", "azure_federated_token_file=nosuch.token", "--store-option", "azure_client_id=app",
+                      "--store-option", "azure_tenant_id=tenant"])  # fmt: skip
+
     def test_google_and_hdfs_that_refuse(self):
         with FakeS3() as server:
             server.echo = True

@@ -132,6 +132,14 @@ class Usage(cli_support.CliTest):
         self.assertEqual(done.code, 4)
         self.assertIn("--limit does not exist", done.err)
 
+    def test_location_without_a_name_is_refused(self):
+        for scheme in ("s3", "s3a", "gs", "abfss", "az", "hdfs"):
+            for rest in ("://", ":///"):
+                for command in (["history"], ["read"], ["fsck"], ["doctor"]):
+                    done = self.silt(*command, scheme + rest)
+                    self.assertEqual((done.code, done.out), (1, ""), done.err)
+                    self.assertRegex(done.err, rf"\Aerror: \[SILT_INVALID_ARGUMENT\] location {scheme}{rest} names no bucket, .*\n\Z")
+
     def test_parquet_is_refused_where_it_is_not_made(self):
         self.assert_fails(2, "error: [SILT_USAGE] -o parquet is for sql, read and changes", "history", "t", "-o", "parquet")
 

@@ -84,6 +84,15 @@ void sl_credential_unref(struct sl_credential *credential)
     sl_release(credential->env, credential, sizeof(*credential));
 }
 
+silt_status sl_credential_lacking(silt_status status, silt_error *err)
+{
+    if (status != SILT_ENOTFOUND) {
+        return status;
+    }
+    const silt_error found = err != NULL ? *err : (silt_error)SILT_ERROR_INIT;
+    return sl_fail(err, SILT_EACCESS, NULL, "%s", found.message);
+}
+
 silt_status sl_credential_cache_new(const silt_env *env, const struct sl_credential_source *source,
                                     struct sl_credential_cache **out, silt_error *err)
 {
@@ -154,6 +163,7 @@ static silt_status fetch(struct sl_credential_cache *cache, const silt_call *cal
     cache->fetching = true;
     pthread_mutex_unlock(&cache->lock);
     silt_status status = cache->source.fetch(cache->source.ctx, call, &fetched, err);
+    status = sl_credential_lacking(status, err);
     pthread_mutex_lock(&cache->lock);
     cache->fetching = false;
     if (status == SILT_OK) {

@@ -35,6 +35,11 @@ struct sl_credential_source {
 
 struct sl_credential_cache;
 
+/*
+ * A file of credentials that is not there (SILT_ENOTFOUND) as SILT_EACCESS: of a store the former says that a table's file is not there.
+ */
+silt_status sl_credential_lacking(silt_status status, silt_error *err);
+
 /* Fetches nothing yet. What the source borrows must outlive the cache. */
 silt_status sl_credential_cache_new(const silt_env *env, const struct sl_credential_source *source,
                                     struct sl_credential_cache **out, silt_error *err);

@@ -75,8 +75,9 @@ struct sl_http_request {
         status;  /* SILT_OK: a whole answer came, whatever its code; SILT_EIO and others: none did, or not all of it */
     bool silent; /* of a failure: the server said nothing for as long as it may, or took no connection */
     bool unsent; /* of a failure: the server has certainly got nothing of the request (no connection, no TLS) */
-    bool final;  /* of a failure: another attempt would end in the same way (a certificate that is not trusted) */
-    int code;    /* of the answer; 0 with any failure */
+    bool
+        final; /* of a failure: another attempt would end in the same way (a certificate that is not trusted, no TLS at all) */
+    int code;                  /* of the answer; 0 with any failure */
     struct sl_buf headers_raw; /* of the answer: "name: value\r\n" lines of the last header block */
     struct sl_buf answer;      /* the body, see sink; empty with any failure */
     silt_error error;          /* of a failure; says which host, never a query string */

@@ -53,6 +53,27 @@ static silt_status say_tls(struct sl_http_flight *flight, struct sl_str host, si
     return status;
 }
 
+/*
+ * Whether a handshake that failed would fail again: the two do not speak the same protocol, or one does not like what the other is. What
+ * may be of the moment (an end of the connection, a broken record, an internal error) is no such reason. In the words of OpenSSL.
+ */
+static bool is_hopeless(const char *reason)
+{
+    static const char *const signs[] = {
+        "wrong version number", "unsupported protocol",    "protocol version",    "no protocols available",
+        "handshake failure",    "no ciphers available",    "no shared cipher",    "insufficient security",
+        "unrecognized name",    "certificate required",    "unknown ca",          "bad certificate",
+        "access denied",        "unsupported certificate", "certificate unknown", "certificate expired",
+        "certificate revoked",  "no application protocol", "http request",        "legacy renegotiation disabled",
+    };
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+        if (strstr(reason, signs[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* What a result of libcurl means, in words that quote nothing of a URL but the host. */
 static silt_status explain(struct sl_http_flight *flight, CURLcode result, silt_error *err)
 {
@@ -69,8 +90,8 @@ static silt_status explain(struct sl_http_flight *flight, CURLcode result, silt_
         return sl_fail(err, SILT_EIO, NULL, "cannot resolve the proxy for host %.*s", SL_FMT(host));
     case CURLE_COULDNT_CONNECT: return sl_fail(err, SILT_EIO, NULL, "cannot connect to %.*s: %s", SL_FMT(host), reason);
     case CURLE_OPERATION_TIMEDOUT: flight->request->silent = true; return say_time_out(flight, host, err);
-    case CURLE_SSL_CONNECT_ERROR:
-    case CURLE_SSL_CIPHER: return say_tls(flight, host, err);
+    case CURLE_SSL_CONNECT_ERROR: flight->request->final = is_hopeless(reason); return say_tls(flight, host, err);
+    case CURLE_SSL_CIPHER:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_CACERT_BADFILE: flight->request->final = true; return say_tls(flight, host, err);

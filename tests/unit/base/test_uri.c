@@ -186,7 +186,6 @@ static void typed_locations_are_normalised(void **state)
         {"S3://Bucket/Key/", "s3://Bucket/Key"},
         {"s3://b", "s3://b"},
         {"s3://b/", "s3://b"},
-        {"s3:/", "s3:/"},
         {"s3:/a//", "s3:/a"},
         {"memory:///t/", "memory:///t"},
         {"XY://b/", "xy://b"},
@@ -207,6 +206,15 @@ static void typed_locations_are_normalised(void **state)
     assert_true(sl_str_ends_with(out, SL_STR("/x/y")));
     free(cwd);
     assert_int_equal(sl_uri_normalize(&f.arena, SL_STR(""), &out, &f.err), SILT_EINVALID);
+    const char *const placeless[] = {"s3:/",  "s3://",   "S3:///",   "gs://", "abfss://",
+                                     "az://", "hdfs://", "hdfs:///", "x9://"};
+    for (size_t i = 0; i < sizeof(placeless) / sizeof(placeless[0]); i++) {
+        assert_int_equal(sl_uri_normalize(&f.arena, sl_str_from(placeless[i]), &out, &f.err), SILT_EINVALID);
+        assert_non_null(strstr(f.err.message, "names no bucket"));
+        assert_null(out.ptr);
+    }
+    assert_int_equal(sl_uri_normalize(&f.arena, SL_STR("memory:///"), &out, &f.err), SILT_OK);
+    assert_int_equal(sl_uri_normalize(&f.arena, SL_STR("hdfs:///t"), &out, &f.err), SILT_OK);
     assert_int_equal(sl_uri_normalize(&f.arena, SL_STR("/a\0b"), &out, &f.err), SILT_EINVALID);
     tear_down(&f);
 }

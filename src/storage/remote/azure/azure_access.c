@@ -245,7 +245,7 @@ static silt_status token_url(struct making *making, const char **out, silt_error
         SL_TRY(take_url(making, SL_OPTION_AZURE_AUTHORITY_HOST, host, &base, err));
     }
     if (tenant == NULL) {
-        return sl_fail(err, SILT_EINVALID, NULL, "option %s is needed to log in at Azure with a client id",
+        return sl_fail(err, SILT_EACCESS, NULL, "option %s is needed to log in at Azure with a client id",
                        sl_option_name(SL_OPTION_AZURE_TENANT_ID));
     }
     for (const char *at = tenant; *at != '\0'; at++) {
@@ -394,7 +394,7 @@ static silt_status choose_auth(struct making *making, silt_error *err)
         return use_key(making, EMULATOR_KEY, err);
     }
     if (!auth_is(type, "OAuth")) {
-        return sl_fail(err, SILT_EINVALID, NULL, "%s is %s, and no %s is given",
+        return sl_fail(err, SILT_EACCESS, NULL, "%s is %s, and no %s is given",
                        sl_option_name(SL_OPTION_AZURE_AUTH_TYPE), type,
                        auth_is(type, "SAS") ? "shared access signature" : "key of the account");
     }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "json/json.h"
+#include "storage/remote/credentials.h"
 #include "storage/remote/url.h"
 
 #define MAX_KEY_FILE 65536
@@ -243,7 +244,7 @@ silt_status sl_gcs_find_credentials(const silt_env *env, const struct sl_remote_
         return sl_gcs_read_key(env, sl_str_from(key), sl_option_name(SL_OPTION_GCS_ACCOUNT_KEY), arena, out, err);
     }
     if (file != NULL) {
-        return read_key_file(env, file, arena, out, err);
+        return sl_credential_lacking(read_key_file(env, file, arena, out, err), err);
     }
     const char *usual = usual_file(arena);
     if (usual != NULL) {

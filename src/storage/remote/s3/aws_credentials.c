@@ -32,7 +32,7 @@ static silt_status take_static(const struct sl_aws_chain *chain, bool given, str
         return SILT_OK;
     }
     if (parts[0].ptr == NULL || parts[1].ptr == NULL) {
-        return sl_fail(err, SILT_EINVALID, NULL, "%s is set without %s",
+        return sl_fail(err, SILT_EACCESS, NULL, "%s is set without %s",
                        sl_option_name(parts[0].ptr != NULL ? ids[0] : ids[1]),
                        sl_option_name(parts[0].ptr != NULL ? ids[1] : ids[0]));
     }
@@ -67,7 +67,7 @@ static silt_status take_role_by_token(const struct sl_aws_chain *chain, const si
     silt_status status = sl_aws_file_read(file, MAX_TOKEN, &token, err);
     const struct sl_str text = sl_str_trim(sl_buf_view(&token));
     if (status == SILT_OK && text.len == 0) {
-        status = sl_fail(err, SILT_EINVALID, NULL, "the web identity token file %s is empty", file);
+        status = sl_fail(err, SILT_EACCESS, NULL, "the web identity token file %s is empty", file);
     }
     if (status == SILT_OK) {
         status = sl_aws_assume_role(chain->context, call, role, NULL, text, out, err);
@@ -86,7 +86,7 @@ static silt_status take_web_identity(const struct sl_aws_chain *chain, const sil
         return SILT_OK;
     }
     if (arn == NULL) {
-        return sl_fail(err, SILT_EINVALID, NULL, "%s is set without %s", sl_option_name(SL_OPTION_S3_TOKEN_FILE),
+        return sl_fail(err, SILT_EACCESS, NULL, "%s is set without %s", sl_option_name(SL_OPTION_S3_TOKEN_FILE),
                        sl_option_name(SL_OPTION_S3_ROLE));
     }
     const struct sl_aws_role role = {
@@ -114,7 +114,7 @@ static silt_status take_keys(const struct walk *walk, struct sl_str profile, str
         return SILT_OK;
     }
     if (parts[0].len == 0 || parts[1].len == 0) {
-        return sl_fail(err, SILT_EINVALID, NULL, "AWS profile %.*s has half a pair of keys", SL_FMT(profile));
+        return sl_fail(err, SILT_EACCESS, NULL, "AWS profile %.*s has half a pair of keys", SL_FMT(profile));
     }
     if (parts[2].len == 0) {
         parts[2] = (struct sl_str){0};
@@ -189,12 +189,12 @@ static silt_status take_profile(const struct walk *walk, struct sl_str profile, 
             break;
         }
         if (n == MAX_ROLES) {
-            return sl_fail(err, SILT_EINVALID, NULL, "AWS profile %.*s: more than %d roles, one by the other",
+            return sl_fail(err, SILT_EACCESS, NULL, "AWS profile %.*s: more than %d roles, one by the other",
                            SL_FMT(roles[0]), MAX_ROLES);
         }
         if (source.len == 0 && sl_aws_profile_get(walk->files, profile, "web_identity_token_file").len == 0) {
             SL_TRY(refuse_others(walk, profile, err));
-            return sl_fail(err, SILT_EINVALID, NULL, "AWS profile %.*s has a role and no source_profile",
+            return sl_fail(err, SILT_EACCESS, NULL, "AWS profile %.*s has a role and no source_profile",
                            SL_FMT(profile));
         }
         roles[n++] = profile;
@@ -204,7 +204,7 @@ static silt_status take_profile(const struct walk *walk, struct sl_str profile, 
         profile = source;
     }
     if (n > 0 && !sl_aws_profile_exists(walk->files, profile)) {
-        return sl_fail(err, SILT_EINVALID, NULL, "there is no AWS profile %.*s", SL_FMT(profile));
+        return sl_fail(err, SILT_EACCESS, NULL, "there is no AWS profile %.*s", SL_FMT(profile));
     }
     struct sl_credential *current = NULL;
     silt_status status = take_keys(walk, profile, &current, err);
@@ -231,7 +231,7 @@ static silt_status take_files(const struct sl_aws_chain *chain, const silt_call 
     if (status == SILT_OK && sl_aws_profile_exists(&files, profile)) {
         status = take_profile(&walk, profile, out, err);
     } else if (status == SILT_OK && sl_option_get(chain->context->options, SL_OPTION_S3_PROFILE, NULL) != NULL) {
-        status = sl_fail(err, SILT_EINVALID, NULL, "there is no AWS profile %.*s", SL_FMT(profile));
+        status = sl_fail(err, SILT_EACCESS, NULL, "there is no AWS profile %.*s", SL_FMT(profile));
     }
     sl_aws_files_release(&files);
     return status;

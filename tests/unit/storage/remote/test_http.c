@@ -546,6 +546,7 @@ static void certificate_is_verified(void **state)
     struct sl_http_request request = {.method = "PUT", .url = stub_server_tls_url(&rig->stub, "/do/body=tls/1")};
     expect_failure(rig, &request, SILT_EIO, "self-signed certificate");
     assert_true(request.unsent);
+    assert_true(request.final);
     assert_non_null(strstr(request.error.hint, "ca_file"));
     sl_http_request_release(&request);
     open_pool(rig, &(struct sl_http_options){.ca_file = rig->stub.ca_file});
@@ -559,6 +560,7 @@ static void certificate_is_verified(void **state)
               &(struct sl_http_options){.ca_file = rig->stub.ca_file, .resolve = (const char *const[]){resolve, NULL}});
     request.url = url;
     expect_failure(rig, &request, SILT_EIO, "TLS with stub.example");
+    assert_true(request.final);
     sl_http_request_release(&request);
 }
 

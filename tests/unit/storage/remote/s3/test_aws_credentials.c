@@ -97,7 +97,7 @@ static void options_go_before_the_environment(void **state)
     check(w, NULL, "AKTEST", NULL); /* not with the token of the environment's key */
     check(w, WORDS("aws_session_token", "given"), "AKTEST", "given");
     check(w, WORDS(NO_KEYS), "AKENV", "given");
-    check_failure(w, WORDS("aws_secret_access_key", ""), SILT_EINVALID, "is set without aws_secret_access_key");
+    check_failure(w, WORDS("aws_secret_access_key", ""), SILT_EACCESS, "is set without aws_secret_access_key");
 }
 
 static void a_profile_gives_keys(void **state)
@@ -112,8 +112,8 @@ static void a_profile_gives_keys(void **state)
                  1);
     check(w, WORDS(NO_KEYS), "AKDEF", NULL);
     check(w, WORDS(NO_KEYS, "aws_profile", "p"), "AKP", "given");
-    check_failure(w, WORDS(NO_KEYS, "aws_profile", "half"), SILT_EINVALID, "half a pair");
-    check_failure(w, WORDS(NO_KEYS, "aws_profile", "none"), SILT_EINVALID, "there is no AWS profile none");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "half"), SILT_EACCESS, "half a pair");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "none"), SILT_EACCESS, "there is no AWS profile none");
     check_failure(w, WORDS(NO_KEYS, "aws_profile", "sso"), SILT_EUNSUPPORTED, "sso_session");
     assert_non_null(strstr(w->s3.err.hint, "export-credentials"));
     (void)setenv("AWS_ACCESS_KEY_ID", "AKENV", 1);
@@ -173,8 +173,8 @@ static void a_profile_takes_on_roles(void **state)
     assert_non_null(strstr(log, "Credential=AKDEF/"));
     assert_non_null(strstr(log, "Credential=AKROLE/")); /* the second role is taken on by the first */
     assert_non_null(strstr(log, "/us-east-1/sts/aws4_request"));
-    check_failure(w, WORDS(NO_KEYS, "aws_profile", "ring"), SILT_EINVALID, "more than 5 roles");
-    check_failure(w, WORDS(NO_KEYS, "aws_profile", "lost"), SILT_EINVALID, "there is no AWS profile nobody");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "ring"), SILT_EACCESS, "more than 5 roles");
+    check_failure(w, WORDS(NO_KEYS, "aws_profile", "lost"), SILT_EACCESS, "there is no AWS profile nobody");
     check_failure(w, WORDS(NO_KEYS, "aws_profile", "machine"), SILT_EUNSUPPORTED, "credential_source");
     stub_store_script(&w->s3, "POST", "/sts",
                       WORDS("code=403,body=<ErrorResponse><Error><Code>AccessDenied</Code></Error></ErrorResponse>"));
@@ -204,7 +204,7 @@ static void a_web_identity_is_exchanged(void **state)
         WORDS(NO_KEYS, "aws_role_arn", "arn", "aws_web_identity_token_file", file, "aws_endpoint_url_sts", "STUB/sts"),
         "AKROLE", "ST");
     assert_null(strstr(stub_store_log(&w->s3), "Authorization")); /* the token speaks for itself */
-    check_failure(w, WORDS(NO_KEYS, "aws_web_identity_token_file", file), SILT_EINVALID, "is set without aws_role_arn");
+    check_failure(w, WORDS(NO_KEYS, "aws_web_identity_token_file", file), SILT_EACCESS, "is set without aws_role_arn");
     check_failure(w, WORDS(NO_KEYS, "aws_role_arn", "arn", "aws_web_identity_token_file", "/nothing"), SILT_ENOTFOUND,
                   "/nothing");
 }
