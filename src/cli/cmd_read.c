@@ -104,7 +104,9 @@ static silt_status compose_append(struct sl_cli *cli, struct sl_buf *sql, silt_e
         return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "--partition-by is for a table that --create creates");
     }
     SL_TRY(table_exists(cli, &table, &exists, err));
-    sl_buf_put_c(sql, exists ? "INSERT INTO " : "CREATE TABLE ");
+    sl_buf_put_c(sql, exists && cli->args.merge_schema ? "INSERT WITH SCHEMA EVOLUTION INTO "
+                      : exists                         ? "INSERT INTO "
+                                                       : "CREATE TABLE ");
     SL_TRY(sl_table_arg_put_sql(cli, &table, sql, err));
     sl_buf_put_c(sql, exists ? " BY NAME" : " USING delta");
     if (!exists && cli->args.partition_by != NULL) {

@@ -76,8 +76,9 @@ static const struct sl_command COMMANDS[] = {
             "All files go into one commit and are of one format, told by their names (.parquet, .csv, .tsv, .json,\n"
             ".jsonl, .ndjson; the text formats also with .gz). Columns are matched by name.\n",
         .examples = "  silt append rentals 2026-02.parquet\n"
+                    "  silt append rentals 2026-03.parquet --merge-schema\n"
                     "  silt append /data/rentals january/*.csv --create --partition-by city\n",
-        .options = QUERY_OPTIONS | SL_OPT_CREATE | SL_OPT_PARTITION_BY | SL_OPT_TXN,
+        .options = QUERY_OPTIONS | SL_OPT_CREATE | SL_OPT_MERGE | SL_OPT_PARTITION_BY | SL_OPT_TXN,
         .min_words = 2,
         .max_words = ANY_NUMBER,
         .run = sl_cmd_append,
@@ -129,7 +130,7 @@ static const struct sl_command COMMANDS[] = {
             "values, joined by AND, OR, NOT.\n",
         .examples = "  silt files /data/rentals\n"
                     "  silt files rentals --where \"city = 'Oslo'\" -o jsonl | jq -r .path\n",
-        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPTS_TRAVEL | SL_OPT_WHERE,
+        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPTS_TRAVEL | SL_OPT_PRUNE,
         .min_words = 1,
         .max_words = 1,
         .run = sl_cmd_files,
@@ -143,7 +144,7 @@ static const struct sl_command COMMANDS[] = {
             "one commit, --limit for the newest ones.\n",
         .examples = "  silt log /data/rentals --limit 1\n"
                     "  silt log rentals | jq -c 'select(.add) | [.version, .add.path]'\n",
-        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_VERSION | SL_OPT_LIMIT,
+        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_OF_COMMIT | SL_OPT_LIMIT,
         .min_words = 1,
         .max_words = 1,
         .run = sl_cmd_log,
@@ -176,7 +177,7 @@ static const struct sl_command COMMANDS[] = {
         .examples = "  silt checkpoint /data/rentals\n"
                     "  silt checkpoint rentals --v2 -o json\n"
                     "  silt checkpoint rentals@v120\n",
-        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_CHECKPOINT | SL_OPT_VERSION | SL_OPT_THREADS |
+        .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_CHECKPOINT | SL_OPT_OF_CHECKPOINT | SL_OPT_THREADS |
                    SL_OPT_MEMORY,
         .min_words = 1,
         .max_words = 1,

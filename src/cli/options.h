@@ -47,6 +47,10 @@ enum sl_option_bit {
     SL_OPT_TXN = 1 << 19,
     SL_OPT_CHECKPOINT = 1 << 20,
     SL_OPT_WRITE = 1 << 21,
+    SL_OPT_OF_COMMIT = 1 << 22,
+    SL_OPT_OF_CHECKPOINT = 1 << 23,
+    SL_OPT_PRUNE = 1 << 24,
+    SL_OPT_MERGE = 1 << 25,
 
     SL_OPTS_RESULT = SL_OPT_FORMAT | SL_OPT_OUTPUT,
     SL_OPTS_ENGINE = SL_OPT_THREADS | SL_OPT_MEMORY | SL_OPT_TIME_ZONE,
@@ -61,6 +65,7 @@ struct sl_args {
     bool help;
     bool keep_going;
     bool create;
+    bool merge_schema;
     bool no_data;
     bool dry_run;
     bool v2;

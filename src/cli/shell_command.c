@@ -68,7 +68,8 @@ static silt_status run_warehouse(struct sl_shell *shell, const char *argument, s
         cli->session = NULL;
         cli->args.warehouse = copy;
     }
-    sl_report_note(cli, "the warehouse is %s", sl_cli_warehouse(cli));
+    sl_report_note(cli, "the warehouse is %s%s", sl_cli_warehouse(cli),
+                   sl_warehouse_is_missing(cli) ? ", a folder that does not exist yet" : "");
     return SILT_OK;
 }
 

@@ -55,6 +55,18 @@ static void walk_folder(struct walk *walk, const char *folder, const char *schem
     }
 }
 
+bool sl_warehouse_is_missing(const struct sl_cli *cli)
+{
+    struct sl_arena arena;
+    struct sl_str folder = {0};
+    sl_arena_init(&arena, cli->env);
+    const bool local = sl_uri_normalize(&arena, sl_str_from(sl_cli_warehouse(cli)), &folder, NULL) == SILT_OK &&
+                       folder.len > 0 && folder.ptr[0] == '/';
+    const bool missing = local && !is_folder(folder.ptr);
+    sl_arena_release(&arena);
+    return missing;
+}
+
 void sl_warehouse_each(const struct sl_cli *cli, void (*on_table)(void *ctx, const char *name), void *ctx)
 {
     struct walk walk = {on_table, ctx, 0};

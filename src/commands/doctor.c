@@ -42,6 +42,7 @@ struct doctor {
     size_t n_names;
     bool has_folder;
     bool has_hint;
+    bool by_dynamodb;  /* commits go through DynamoDB, as options choose */
     const char *first; /* a commit, NULL if none was seen */
 };
 
@@ -74,6 +75,14 @@ static silt_status tell_failure(const struct doctor *d, const char *step, const 
     return err->status;
 }
 
+/* The steps that the remote store tells are the caller's; one says how commits are made. */
+static void pass_step(void *ctx, const silt_doctor_step *step)
+{
+    struct doctor *d = ctx;
+    d->by_dynamodb = d->by_dynamodb || (strcmp(step->step, "endpoint") == 0 && strcmp(step->subject, "commits") == 0);
+    d->on_step(d->ctx, step);
+}
+
 /* ---- the way there ---- */
 
 static silt_status open_store(struct doctor *d, const silt_doctor_options *options, silt_error *err)
@@ -84,7 +93,7 @@ static silt_status open_store(struct doctor *d, const silt_doctor_options *optio
                                                 .n_store_options = options->n_store_options};
     bool told = false;
     if (d->remote) {
-        const silt_status status = sl_remote_examine(d->env, d->call, d->uri, options, d->on_step, d->ctx, &told, err);
+        const silt_status status = sl_remote_examine(d->env, d->call, d->uri, options, pass_step, d, &told, err);
         if (status != SILT_OK) {
             return told ? status : tell_failure(d, "store", "", err);
         }
@@ -125,8 +134,8 @@ static silt_status list_log(struct doctor *d, silt_error *err)
         return tell_failure(d, "list", SL_LOG_DIR, err);
     }
     d->has_folder = true;
-    tell(d, SILT_DOCTOR_OK, "list", SL_LOG_DIR, "%zu%s files%s", d->n_names, d->n_names == MAX_NAMES ? " or more" : "",
-         d->has_hint ? ", a hint to a checkpoint among them" : "");
+    tell(d, SILT_DOCTOR_OK, "list", SL_LOG_DIR, "%zu%s file%s%s", d->n_names, d->n_names == MAX_NAMES ? " or more" : "",
+         d->n_names == 1 ? "" : "s", d->has_hint ? ", a hint to a checkpoint among them" : "");
     return SILT_OK;
 }
 
@@ -148,11 +157,10 @@ static void look_for_dynamodb(struct doctor *d)
         return;
     }
     if (silt_storage_list(d->storage, d->call, dir, &options, count_name, &n, NULL) == SILT_OK && n > 0) {
-        tell(
-            d, SILT_DOCTOR_NOTE, "dynamodb", SL_LOG_DIR "/.tmp",
-            "%zu files of writers that commit through DynamoDB (Delta Spark's S3DynamoDBLogStore): silt must do so, too, "
-            "to write beside them",
-            n);
+        tell(d, SILT_DOCTOR_NOTE, "dynamodb", SL_LOG_DIR "/.tmp",
+             "%zu file%s of writers that commit through DynamoDB (Delta Spark's S3DynamoDBLogStore): %s", n,
+             n == 1 ? "" : "s",
+             d->by_dynamodb ? "silt does so, too, as options choose" : "silt must do so, too, to write beside them");
     }
 }
 

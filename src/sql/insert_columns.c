@@ -30,6 +30,9 @@ void sl_insert_columns_release(struct sl_insert_columns *columns)
     *columns = (struct sl_insert_columns){.mapping = NULL};
 }
 
+/* One that is added by whoever asks for it; that is what most who see this want. */
+#define EVOLUTION_HINT "INSERT WITH SCHEMA EVOLUTION adds columns, as does SET silt.write.mergeSchema = true"
+
 static const char *table_text(const struct fit *f)
 {
     return sl_table_name_text(f->run, &f->insert->table);
@@ -37,11 +40,18 @@ static const char *table_text(const struct fit *f)
 
 static silt_status arity_error(const struct fit *f, size_t want)
 {
-    return sl_fail(f->err, SILT_ESCHEMA,
-                   f->n_source < want ? "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS"
-                                      : "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS",
-                   "cannot insert into %s: the query has %zu columns, the table needs %zu", table_text(f), f->n_source,
-                   want);
+    const silt_status status = sl_fail(f->err, SILT_ESCHEMA,
+                                       f->n_source < want ? "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS"
+                                                          : "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS",
+                                       "cannot insert into %s: the query has %zu column%s, the table needs %zu",
+                                       table_text(f), f->n_source, f->n_source == 1 ? "" : "s", want);
+    if (f->insert->columns.n == 0 && f->insert->mode == SL_INSERT_OVERWRITE && !f->insert->has_partition) {
+        sl_error_hint(
+            f->err, "SET silt.write.overwriteSchema = true lets the overwrite of a whole table bring its own columns");
+    } else if (f->insert->columns.n == 0 && f->n_source > want && f->insert->mode == SL_INSERT_APPEND) {
+        sl_error_hint(f->err, EVOLUTION_HINT);
+    }
+    return status;
 }
 
 /* ---- PARTITION ---- */
@@ -344,7 +354,7 @@ static silt_status unknown_column(const struct fit *f, struct sl_str name)
 {
     const silt_status status = sl_fail(f->err, SILT_ESCHEMA, "UNRESOLVED_COLUMN.WITH_SUGGESTION",
                                        "%s has no column %.*s", table_text(f), SL_FMT(name));
-    sl_error_hint(f->err, "INSERT WITH SCHEMA EVOLUTION adds columns, as does SET silt.write.mergeSchema = true");
+    sl_error_hint(f->err, EVOLUTION_HINT);
     return status;
 }
 

@@ -74,6 +74,8 @@ class Handler(BaseHTTPRequestHandler):
             elif s3.echo == "hdfs":
                 fault = {"exception": "AccessControlException", "javaClassName": "x", "message": f"no: {self.path}"}
                 self.answer(403, json.dumps({"RemoteException": fault}))
+            elif "DynamoDB" in self.headers.get("X-Amz-Target", ""):
+                self.answer(200, '{"Items":[]}')  # no entries: whether one is asked for or many
             elif bucket != BUCKET and s3.echo:
                 self.answer(403, f'{{"error":{{"code":"Denied","message":"{self.path} {dict(self.headers)}"}}}}')
             elif bucket != BUCKET:

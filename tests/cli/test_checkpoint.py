@@ -59,6 +59,7 @@ class Checkpoint(cli_support.CliTest):
         done = self.silt("checkpoint", self.table, "--v2")
         self.assertEqual(done.code, 1)
         self.assertIn("v2Checkpoint", done.err)
+        self.assertIn("\nhint: a table gets it by the property delta.checkpointPolicy = 'v2'", done.err)
         self.assertEqual(self.log("*.checkpoint.*"), [])
 
     def test_v2_has_sidecars(self):

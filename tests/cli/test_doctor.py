@@ -153,7 +153,9 @@ class OverS3(DoctorTest):
         self.create()
         self.s3.objects["t/_delta_log/.tmp/00000000000000000001.json.x"] = b"{}"
         steps = self.doctor(0, self.uri, *self.s3.options())
-        self.assertIn("S3DynamoDBLogStore", steps["dynamodb", "_delta_log/.tmp"]["text"])
+        self.assertRegex(steps["dynamodb", "_delta_log/.tmp"]["text"], "^1 file of .*S3DynamoDBLogStore.*: silt must do so, too")
+        chosen = self.s3.options(aws_s3_locking_provider="dynamodb", aws_endpoint_url_dynamodb=self.s3.url)
+        self.assertIn("silt does so, too", self.doctor(0, self.uri, *chosen)["dynamodb", "_delta_log/.tmp"]["text"])
 
     def test_a_table_that_cannot_be_read(self):
         self.create()

@@ -124,6 +124,7 @@ class Shell(cli_support.CliTest):
         shell = self.open()
         self.assertIn("the warehouse is elsewhere\n", shell.command("\\w elsewhere"))
         self.assertIn("there are no tables in elsewhere\n", shell.command("\\d"))
+        self.assertIn("the warehouse is /nosuch, a folder that does not exist yet\n", shell.command("\\w /nosuch"))
         self.leave(shell)
 
     def test_tab_completes_keywords_tables_and_columns(self):

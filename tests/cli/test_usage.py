@@ -132,6 +132,13 @@ class Usage(cli_support.CliTest):
         self.assertEqual(done.code, 4)
         self.assertIn("--limit does not exist", done.err)
 
+    def test_options_say_what_they_do_to_the_command(self):
+        for command, line in (("log", "--version N           only the commit of this version"),
+                              ("checkpoint", "--version N           the version to write it of (default: the newest)"),
+                              ("read", "--version N           the table as of this version"),
+                              ("files", "--where CONDITION     only files that may hold rows for which this is true")):  # fmt: skip
+            self.assertIn(line, self.silt("help", command).out)
+
     def test_location_without_a_name_is_refused(self):
         for scheme in ("s3", "s3a", "gs", "abfss", "az", "hdfs"):
             for rest in ("://", ":///"):

@@ -85,6 +85,33 @@ class Writes(CliTest):
             self.assertEqual(self.files("base"), before, text)
         self.assertEqual(self.silt("fsck", "base").code, 0)
 
+    def test_a_cast_that_fails_names_the_column_of_the_table(self):
+        self.sql("CREATE TABLE casts (id BIGINT, amount INT, day DATE) PARTITIONED BY (day)")
+        for query, column in (("SELECT 1, b, DATE '2020-01-01' FROM (VALUES (3000000000)) t(b)", "amount"),
+                              ("SELECT 1, 2, s FROM (VALUES ('xx')) t(s)", "day")):  # fmt: skip
+            done = self.silt("sql", f"INSERT INTO casts {query}")
+            self.assertEqual(done.code, 1)
+            self.assertRegex(done.err, rf"\Aerror: \[CAST_INVALID_INPUT\] column {column}: .*\n\Z")
+            self.assertNotIn("source column", done.err)
+        done = self.silt("sql", "INSERT INTO casts SELECT 1, c1::INT, DATE '2020-01-01' FROM (VALUES (3000000000)) t(c1)")
+        self.assertIn("from source column c1 (line 1, ", done.err)  # the query's own
+
+    def test_another_number_of_columns_is_told_with_the_way_to_have_it(self):
+        self.sql("CREATE TABLE wide (a INT, b INT)")
+        overwrite = "hint: SET silt.write.overwriteSchema = true lets the overwrite of a whole table bring its own columns"
+        for query in ("SELECT 1", "SELECT 1, 2, 3"):
+            self.assertIn(overwrite, self.silt("sql", f"INSERT OVERWRITE wide {query}").err)
+        self.assertIn("the query has 1 column, the table needs 2\n", self.silt("sql", "INSERT INTO wide SELECT 1").err)
+        self.assertIn("hint: INSERT WITH SCHEMA EVOLUTION", self.silt("sql", "INSERT INTO wide SELECT 1, 2, 3").err)
+
+    def test_an_append_merges_the_schema_if_it_is_told_to(self):
+        self.sql("CREATE TABLE merged (a INT)")
+        with open(os.path.join(self.dir, "more.csv"), "w", encoding="utf-8") as file:
+            file.write("a,more\n1,x\n")
+        self.assertEqual(self.silt("append", "merged", "more.csv").code, 1)
+        self.assertEqual(self.silt("append", "merged", "more.csv", "--merge-schema").code, 0)
+        self.assertEqual(self.sql("FROM merged"), "a,more\n1,x\n")
+
     def test_drop_says_what_is_no_table(self):
         os.makedirs(os.path.join(self.dir, "plain"), exist_ok=True)
         with open(os.path.join(self.dir, "plain", "x.parquet"), "wb") as f:

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "schema/value.h"
 
+#define SOURCE_COLUMN "silt_c" /* and a number: a name that no query has */
 #define DEFAULT_ROW_GROUP_ROWS 122880
 /* Below this target a row group may be larger than a file should be: then the exact split afterwards is better. */
 #define LEAST_SIZE_FOR_COPY ((int64_t)16 << 20)
@@ -217,7 +218,7 @@ static silt_status put_cast(struct sl_duck_writing *w, struct sl_buf *value, siz
                             silt_error *err)
 {
     char name[24];
-    const int n = snprintf(name, sizeof(name), "c%zu", index);
+    const int n = snprintf(name, sizeof(name), SOURCE_COLUMN "%zu", index);
     SL_TRY(sl_duck_put_cast(value, sl_str_make(name, n > 0 ? (size_t)n : 0), from, &w->logical->root.fields[index],
                             &w->request->schema->root.fields[index], err));
     return sl_buf_status(value, err);
@@ -288,7 +289,7 @@ static silt_status put_columns(struct sl_duck_writing *w, duckdb_result *columns
                  : sl_fail(err, SILT_ESCHEMA, NULL, "rows without a column that has a type cannot be written");
 }
 
-/* "(SELECT … FROM (source) AS silt_source(c0, …)) TO 'name'"; *offset tells where the source's text begins. */
+/* "(SELECT … FROM (source) AS silt_source(silt_c0, …)) TO 'name'"; *offset tells where the source's text begins. */
 static silt_status put_select(struct sl_duck_writing *w, const struct sl_duck_write_source *source,
                               duckdb_result *columns, struct sl_buf *sql, size_t *offset, silt_error *err)
 {
@@ -299,7 +300,7 @@ static silt_status put_select(struct sl_duck_writing *w, const struct sl_duck_wr
     sl_buf_put_str(sql, source->sql);
     sl_buf_put_c(sql, "\n) AS silt_source(");
     for (size_t i = 0; i < w->request->schema->root.n_fields; i++) {
-        sl_buf_printf(sql, i == 0 ? "c%zu" : ", c%zu", i);
+        sl_buf_printf(sql, "%s" SOURCE_COLUMN "%zu", i > 0 ? ", " : "", i);
     }
     sl_buf_put_char(sql, ')');
     sl_duck_pace_put(sl_duck_send_pace(w), sql);
@@ -330,6 +331,22 @@ static silt_status put_target(struct sl_duck_writing *w, struct sl_buf *sql, boo
     return SILT_OK;
 }
 
+/* A cast that failed names the column that it is from; ours are made up, and the table's has the name that says something. */
+static void name_column(const struct sl_duck_writing *w, silt_error *err)
+{
+    static const char words[] = " when casting from source column " SOURCE_COLUMN;
+    const struct silt_type *root = &w->request->schema->root;
+    const struct sl_str message = sl_str_from(err->message);
+    const size_t at = sl_str_find(message, SL_STR(words));
+    int64_t index = 0;
+    if (at == SIZE_MAX || !sl_str_to_i64(sl_str_sub(message, at + sizeof(words) - 1, message.len), &index) ||
+        index < 0 || (uint64_t)index >= root->n_fields) {
+        return;
+    }
+    err->message[at] = '\0';
+    sl_error_context(err, "column %.*s", SL_FMT(w->logical->root.fields[index].name));
+}
+
 static silt_status run_copy(struct sl_duck_writing *w, const struct sl_duck_write_source *source,
                             duckdb_result *columns, bool several, silt_error *err)
 {
@@ -346,6 +363,9 @@ static silt_status run_copy(struct sl_duck_writing *w, const struct sl_duck_writ
     if (status == SILT_OK) {
         const struct sl_duck_run run = {.sql = sl_buf_view(&sql), .params = source->params};
         status = sl_duck_run_copy(w, &run, err);
+        if (status != SILT_OK && err != NULL) {
+            name_column(w, err);
+        }
         if (status != SILT_OK && err != NULL && err->position >= 0) {
             const size_t at = (size_t)err->position;
             const bool inside = at >= offset && at - offset <= source->sql.len;

@@ -8,6 +8,10 @@
 #include "base/error.h"
 #include "kernel/feature/feature.h"
 
+#define V2_HINT                                                                                                                  \
+    "a table gets it by the property delta.checkpointPolicy = 'v2', when it is created or by ALTER TABLE … SET TBLPROPERTIES " \
+    "of an engine that has that"
+
 /* ---- what kind ---- */
 
 static silt_status check_features(const struct sl_protocol *protocol, silt_error *err)
@@ -30,9 +34,11 @@ static silt_status choose_spec(const struct sl_checkpoint_plan_input *input, boo
     const struct sl_str policy = sl_property_text(&input->metadata->configuration, "delta.checkpointPolicy");
     *is_v2 = input->options->kind == SL_CHECKPOINT_V2;
     if (*is_v2 && !allowed) {
-        return sl_fail(
+        const silt_status status = sl_fail(
             err, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE",
             "a checkpoint of the V2 spec needs the table feature v2Checkpoint, which the table does not have");
+        sl_error_hint(err, V2_HINT);
+        return status;
     }
     if (input->options->kind == SL_CHECKPOINT_BY_TABLE) {
         *is_v2 = allowed && input->options->rows_per_part == 0 && policy.ptr != NULL &&

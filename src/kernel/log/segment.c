@@ -147,8 +147,8 @@ static silt_status fail_gap(const struct gap *gap, int64_t checkpoint_version, i
     if (checkpoint_version < 0 && gap->before < 0) {
         status = sl_fail(err, SILT_ECORRUPT, "DELTA_TRUNCATED_TRANSACTION_LOG",
                          "version %" PRId64 " cannot be rebuilt: the log has no complete checkpoint at or before it "
-                         "and lacks the commits of versions %s%s",
-                         target, gap->text, more);
+                         "and lacks the %s %s%s",
+                         target, gap->n_missing == 1 ? "commit of version" : "commits of versions", gap->text, more);
     } else {
         status = sl_fail(err, SILT_ECORRUPT, "DELTA_VERSIONS_NOT_CONTIGUOUS",
                          "versions of the log are not contiguous: %s%s missing between %" PRId64 " and %" PRId64

@@ -133,6 +133,9 @@ silt_status sl_dynamo_run(const silt_call *call, struct sl_dynamo_ask *ask, stru
     if (status == SILT_OK && !sl_s3_answered(exchange, 200)) {
         return sl_dynamo_fail(ask, exchange, err);
     }
+    if (status == SILT_EIO) { /* it names a host and no more */
+        sl_error_context(err, "DynamoDB table %s", ask->dynamo->table);
+    }
     return status;
 }
 
@@ -173,6 +176,9 @@ silt_status sl_dynamo_fail(const struct sl_dynamo_ask *ask, const struct sl_exch
     if (exchange->status != SILT_OK) {
         if (err != NULL) {
             *err = exchange->error;
+        }
+        if (exchange->status == SILT_EIO) {
+            sl_error_context(err, "DynamoDB table %s", ask->dynamo->table);
         }
         return exchange->status;
     }

@@ -229,6 +229,9 @@ static void gaps_are_listed(void **state)
     assert_non_null(strstr(f->err.message, "9, 10, ... missing"));
     assert_int_equal(choose(f, "1 2", SL_VERSION_LATEST), SILT_ECORRUPT);
     assert_string_equal(f->err.code_name, "DELTA_TRUNCATED_TRANSACTION_LOG");
+    assert_non_null(strstr(f->err.message, "lacks the commit of version 0"));
+    assert_int_equal(choose(f, "2 3", SL_VERSION_LATEST), SILT_ECORRUPT);
+    assert_non_null(strstr(f->err.message, "lacks the commits of versions 0, 1"));
 }
 
 static void unavailable_versions_are_told_with_what_there_is(void **state)

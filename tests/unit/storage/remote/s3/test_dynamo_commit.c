@@ -149,6 +149,16 @@ static void a_refusal_is_a_failure(void **state)
     check_refused(f, SILT_EIO, "ValidationException");
 }
 
+static void an_endpoint_that_is_not_reached_is_told_as_dynamodb(void **state)
+{
+    struct stub_store *f = *state;
+    silt_put_outcome outcome = SILT_PUT_DONE;
+    answer(f, WORDS("quiet,end=close", "quiet,end=close", "quiet,end=close", "quiet,end=close", "quiet,end=close",
+                    "quiet,end=close", "quiet,end=close", "quiet,end=close", "quiet,end=close", "quiet,end=close"));
+    assert_int_not_equal(commit(f, V1, &outcome), SILT_OK);
+    assert_non_null(strstr(f->err.message, "DynamoDB table delta_log: "));
+}
+
 /* The entry may be there: nobody says. Its temporary file has to stay, since others would copy it. */
 static void no_answer_at_all_is_ambiguous(void **state)
 {
@@ -332,6 +342,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_version_needs_the_one_before, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_throttled_is_tried_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_refusal_is_a_failure, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_endpoint_that_is_not_reached_is_told_as_dynamodb, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_answer_at_all_is_ambiguous, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_ones_entry_is_finished_before_it_is_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_entry_that_is_gone_again_is_put_anew, set_up, tear_down),
