@@ -21,6 +21,8 @@
 #define EQUAL_PARTS 5000 /* before they begin to grow: some servers want all parts but the last to be of one size */
 #define PARTS_OF_A_SIZE 1000
 #define ABORT_US 15000000 /* the time that is given to calling an upload off */
+#define ABORT_AGAIN 4     /* times, while parts of it are left */
+#define ABORT_WAIT_US 100000
 #define MARK "x-amz-meta-silt-upload"
 
 struct upload {
@@ -32,6 +34,7 @@ struct upload {
     struct sl_arena arena; /* the path, the upload's id, the parts' tags */
     struct sl_str id;      /* of an upload in parts, encoded for a query; absent: none was begun */
     struct sl_vec tags;    /* const char *, of the parts that are there */
+    bool broken;           /* the server may still be at work on a part that was given up */
     /* Of the slot that is entered: */
     const silt_call *call;
     silt_error *err;
@@ -204,7 +207,9 @@ static silt_status send_some(struct upload *upload, struct sl_str bytes, size_t 
     if (status == SILT_OK) {
         status = sl_s3_run(upload->store, upload->call, asks, exchanges, n, upload->err);
     }
+    upload->broken |= status != SILT_OK;
     for (size_t i = 0; i < n; i++) {
+        upload->broken |= exchanges[i].unclear;
         if (status == SILT_OK) {
             status = take_tag(upload, &asks[i], &exchanges[i]);
         }
@@ -291,25 +296,54 @@ static silt_status complete_parts(struct upload *upload)
     return status;
 }
 
-/* Parts that are not completed cost room until somebody aborts them. */
-static void abort_parts(struct upload *upload)
+static void abort_once(const struct upload *upload, const silt_call *call, const char *query)
 {
     struct sl_exchange exchange = {0};
+    struct sl_s3_ask ask = {
+        .bucket = upload->place.bucket, .method = "DELETE", .key = upload->place.key, .query = query};
+    sl_ignore(sl_s3_run(upload->store, call, &ask, &exchange, 1, NULL));
+    sl_s3_release(&ask, &exchange);
+}
+
+/* Does the server list parts of the upload? No word from it counts as no. */
+static bool has_parts(struct upload *upload, const silt_call *call, const char *query)
+{
+    struct sl_exchange exchange = {0};
+    struct sl_str part = {0};
+    struct sl_s3_ask ask = {.bucket = upload->place.bucket, .method = "GET", .key = upload->place.key, .query = query};
+    silt_status status = sl_s3_run(upload->store, call, &ask, &exchange, 1, NULL);
+    if (status == SILT_OK && sl_s3_answered(&exchange, 200)) {
+        status = sl_s3_parse_text(&upload->arena, sl_buf_view(&exchange.request.answer),
+                                  "ListPartsResult/Part/PartNumber", &part, NULL);
+    }
+    sl_s3_release(&ask, &exchange);
+    return status == SILT_OK && part.len > 0;
+}
+
+/*
+ * Parts that are not completed cost room until somebody aborts them. A part that was given up on its way may arrive after that, and be kept:
+ * the service wants its parts listed then, and the upload aborted again.
+ */
+static void abort_parts(struct upload *upload)
+{
     if (upload->id.ptr == NULL) {
         return;
     }
     const silt_env *env = upload->store->env;
+    /* Not with the caller's deadline, which may be why it ends here; a failure leaves what buckets' rules clean up. */
     const silt_call call = {
         .size = sizeof(call), .abi_version = SILT_ABI_VERSION, .deadline_us = sl_monotonic_us(env) + ABORT_US};
     const char *query = sl_arena_printf(&upload->arena, "uploadId=%.*s", SL_FMT(upload->id));
-    if (query == NULL) {
+    const char *list = sl_arena_printf(&upload->arena, "max-parts=1&uploadId=%.*s", SL_FMT(upload->id));
+    if (query == NULL || list == NULL) {
         return;
     }
-    struct sl_s3_ask ask = {
-        .bucket = upload->place.bucket, .method = "DELETE", .key = upload->place.key, .query = query};
-    /* Not with the caller's deadline, which may be why it ends here; a failure leaves what buckets' rules clean up. */
-    sl_ignore(sl_s3_run(upload->store, &call, &ask, &exchange, 1, NULL));
-    sl_s3_release(&ask, &exchange);
+    bool again = true;
+    for (int i = 0; i < ABORT_AGAIN && again; i++) {
+        abort_once(upload, &call, query);
+        again = upload->broken && sl_call_sleep(env, &call, ABORT_WAIT_US << i, NULL) == SILT_OK &&
+                has_parts(upload, &call, list);
+    }
 }
 
 /* ---- the object ---- */

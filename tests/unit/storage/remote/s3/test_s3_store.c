@@ -465,6 +465,7 @@ static void a_small_file_is_one_put(void **state)
 }
 
 #define BEGUN "body=<InitiateMultipartUploadResult><UploadId>u/1</UploadId></InitiateMultipartUploadResult>"
+#define LEFT_PART "body=<ListPartsResult><Part><PartNumber>2</PartNumber></Part></ListPartsResult>"
 #define PART "code=200,header=ETag:\"tag\""
 
 static void a_large_file_is_sent_in_parts(void **state)
@@ -510,6 +511,24 @@ static void an_upload_that_fails_is_aborted(void **state)
         end_upload(&upload, false);
         assert_int_equal(stub_server_count(&f->stub, target), i == 1 || i == 2 ? 2 : 1); /* the abort among them */
     }
+}
+
+/* The server kept a part that was given up on its way, and shows it twice. */
+static void an_upload_is_aborted_until_no_part_is_left(void **state)
+{
+    struct stub_store *f = *state;
+    struct upload upload;
+    begin_upload(&upload, (size_t)9 * 1024 * 1024);
+    stub_store_script(f, "POST", "/b/k?uploads=", WORDS(BEGUN));
+    stub_store_script(f, "PUT", "/b/k?partNumber=", WORDS("quiet,end=reset", PART, PART));
+    stub_store_script(f, "POST", "/b/k?uploadId=u%2F1", WORDS("code=403," ERROR("AccessDenied")));
+    stub_store_script(f, "DELETE", "/b/k?uploadId=u%2F1", WORDS("code=204", "code=500", "code=204", "code=404"));
+    stub_store_script(f, "GET", "/b/k?max-parts=1&uploadId=u%2F1",
+                      WORDS(LEFT_PART, LEFT_PART, "body=<ListPartsResult/>"));
+    assert_int_equal(silt_storage_adopt(f->storage, NULL, upload.local, "s3://b/k", &f->err), SILT_EACCESS);
+    end_upload(&upload, false);
+    assert_int_equal(stub_server_count(&f->stub, "/b/k?max-parts=1&uploadId=u%2F1"), 3);
+    assert_int_equal(stub_server_count(&f->stub, "/b/k?uploadId=u%2F1"), 1 + 4); /* one of them was tried again */
 }
 
 /* The mark that the upload left beside the content tells whose it is. */
@@ -574,6 +593,7 @@ int main(void)
         TEST(a_small_file_is_one_put),
         TEST(a_large_file_is_sent_in_parts),
         TEST(an_upload_that_fails_is_aborted),
+        TEST(an_upload_is_aborted_until_no_part_is_left),
         TEST(an_upload_knows_its_own_after_a_lost_answer),
         TEST(a_tree_is_removed_in_batches),
     };
