@@ -67,6 +67,16 @@ class Tables(cli_support.CliTest):
         self.assertEqual(done.code, 2)
         self.assertTrue(done.err.startswith("error: [SILT_USAGE] yesterday is no time that can be understood\nhint: "), done.err)
 
+    def test_history_over_a_gap_says_so(self):
+        self.sql("CREATE TABLE gappy (id BIGINT)")
+        for i in range(3):
+            self.sql(f"INSERT INTO gappy VALUES ({i})")
+        os.remove(os.path.join(self.dir, "gappy", "_delta_log", f"{2:020}.json"))
+        done = self.silt("history", "gappy", "-o", "csv")
+        self.assertEqual((done.code, [line.split(",")[0] for line in done.out.splitlines()]), (0, ["version", "3", "1", "0"]))
+        self.assertIn("the log has a gap between versions 1 and 3: the history is not whole\n", done.err)
+        self.assertEqual(self.silt("history", "gappy", "--limit", "1").err, "")
+
     def test_version_that_is_not_there_fails(self):
         self.assert_fails(
             1, "error: [DELTA_VERSION_NOT_FOUND] version 9 is not available: expected one of 0 to 2", "read", "rides@v9"

@@ -3,6 +3,8 @@
  * silt lacks has a history too. commitInfo is free-form: what it does not say stays empty. A version's time is its
  * in-commit timestamp where that counts, else its file's, made to grow with the versions. Any thread.
  */
+#include <inttypes.h>
+
 #include "base/env.h"
 #include "base/error.h"
 #include "kernel/engine/engine.h"
@@ -98,6 +100,21 @@ static silt_status tell_commit(void *ctx, const struct sl_commit *commit, bool *
     return SILT_OK;
 }
 
+/* A history has no need of the commits that are missing; whoever reads it has. */
+static void warn_of_gap(silt_table *table, const struct sl_log_file *commits, size_t n)
+{
+    for (size_t i = n; i > 1; i--) {
+        const int64_t before = commits[i - 2].version;
+        const int64_t after = commits[i - 1].version;
+        if (after - before > 1) {
+            sl_log(silt_engine_env(silt_table_engine(table)), SILT_LOG_WARN,
+                   "%s: the log has a gap between versions %" PRId64 " and %" PRId64 ": the history is not whole",
+                   silt_table_uri(table), before, after);
+            return;
+        }
+    }
+}
+
 static silt_status tell(silt_table *table, const silt_call *call, int64_t limit, struct sl_vec *files,
                         struct telling *telling, silt_error *err)
 {
@@ -107,6 +124,7 @@ static silt_status tell(silt_table *table, const silt_call *call, int64_t limit,
     const size_t n = sl_commit_times_filter(commits, files->len, 0);
     sl_commit_times_adjust(commits, n);
     const size_t wanted = limit > 0 && (uint64_t)limit < n ? (size_t)limit : n;
+    warn_of_gap(table, commits + (n - wanted), wanted);
     const struct sl_commits_request request = {.source = &source,
                                                .files = commits + (n - wanted),
                                                .n = wanted,
