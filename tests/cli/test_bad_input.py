@@ -204,7 +204,7 @@ def rows_that_do_not_fit():
                 ("('abc', 'x')", "CAST_INVALID_INPUT", ("id", "bigint", "abc")),
                 ("(NULL, 'x')", "DELTA_NOT_NULL_CONSTRAINT_VIOLATED", ("id",)),
                 ("(1, 'x'), (NULL, 'y')", "DELTA_NOT_NULL_CONSTRAINT_VIOLATED", ("id",)),
-                ("(1)", "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS", ("1 columns", "2")),
+                ("(1)", "INSERT_COLUMN_ARITY_MISMATCH.NOT_ENOUGH_DATA_COLUMNS", ("1 column,", "2")),
                 ("(1, 'x', 3)", "INSERT_COLUMN_ARITY_MISMATCH.TOO_MANY_DATA_COLUMNS", ("3 columns", "2")),
         ):
             expect(silt("sql", f"INSERT INTO {table} VALUES {values}"), 1, name, *parts)

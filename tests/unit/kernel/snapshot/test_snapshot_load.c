@@ -120,7 +120,7 @@ static void a_log_without_its_beginning_is_refused(void **state)
 {
     struct log_fixture *f = *state;
     log_commit(f, 1, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
-    log_expect_failure(f, -1, SILT_ECORRUPT, "DELTA_TRUNCATED_TRANSACTION_LOG", "versions 0");
+    log_expect_failure(f, -1, SILT_ECORRUPT, "DELTA_TRUNCATED_TRANSACTION_LOG", "lacks the commit of version 0");
 }
 
 static void a_hint_shortens_the_listing(void **state)

@@ -119,7 +119,7 @@ static void files_come_in_their_order(void **state)
     assert_int_equal(setenv("GOOGLE_APPLICATION_CREDENTIALS", path, 1), 0);
     assert_int_equal(find(f, NULL, NULL), SILT_OK);
     assert_int_equal(f->found.kind, SL_GCS_SERVICE_ACCOUNT);
-    assert_int_equal(find(f, "google_service_account", "/nowhere/key.json"), SILT_ENOTFOUND);
+    assert_int_equal(find(f, "google_service_account", "/nowhere/key.json"), SILT_EACCESS);
     assert_non_null(strstr(f->err.message, "/nowhere/key.json"));
 }
 
