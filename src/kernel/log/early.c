@@ -44,6 +44,11 @@ struct bringing {
     silt_status status;
 };
 
+static bool wants_whole(const struct sl_early_want *want)
+{
+    return want->size_bytes >= 0 && want->end_bytes >= want->size_bytes;
+}
+
 static silt_status keep(struct sl_early *early, const struct sl_early_want *want, silt_read_request *request)
 {
     const struct sl_str path = sl_arena_copy(&early->paths, sl_str_from(want->path));
@@ -70,10 +75,10 @@ static void take(void *ctx, silt_read_request *request)
 {
     struct bringing *bringing = ctx;
     const struct sl_early_want *want = &bringing->wants[request - bringing->requests];
-    const bool whole = want->size_bytes >= 0 && want->end_bytes >= want->size_bytes;
+    const bool whole = wants_whole(want);
     if (request->status == SILT_OK && request->file_size < 0 && whole) {
-        request->file_size = (int64_t)
-                                 request->data_len; /* that many are there at least; compared with the listing below */
+        /* That many are there at least; compared with the listing below. */
+        request->file_size = (int64_t)request->data_len;
     }
     const bool fits = request->status == SILT_OK && request->file_size >= (int64_t)request->data_len &&
                       (want->size_bytes < 0 || request->file_size == want->size_bytes) &&
@@ -94,7 +99,7 @@ silt_status sl_early_bring(struct sl_early *early, const silt_call *call, const 
         return sl_fail_nomem(err);
     }
     for (size_t i = 0; i < n; i++) {
-        const bool whole = wants[i].size_bytes >= 0 && wants[i].end_bytes >= wants[i].size_bytes;
+        const bool whole = wants_whole(&wants[i]);
         requests[i] = (silt_read_request){.path = wants[i].path,
                                           .offset = whole ? 0 : -wants[i].end_bytes,
                                           .length = whole ? -1 : wants[i].end_bytes};
