@@ -107,7 +107,8 @@ typedef struct silt_storage_vtable {
      * with one of the three outcomes (with AMBIGUOUS, err may tell why), or a failure after which the file was
      * certainly not created by this call and never will be. A store that cannot tell, be it for a lost answer, a
      * deadline or a cancellation, returns SILT_OK with AMBIGUOUS: after a failure, callers remove the files that the
-     * commit would have named. *outcome is AMBIGUOUS at entry.
+     * commit would have named. A name that is taken by what is no file (a folder) is better told as SILT_ECORRUPT than as EXISTS, since
+     * nobody will ever read there who the winner was. *outcome is AMBIGUOUS at entry.
      */
     silt_status (*put_if_absent)(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                                  silt_put_outcome *outcome, silt_error *err);

@@ -43,6 +43,8 @@ void sl_error_context(silt_error *err, const char *format, ...) SL_PRINTF(2, 3);
 #define SL_BUCKET_NOT_FOUND "SILT_BUCKET_NOT_FOUND"
 /* Class of SILT_EUNSUPPORTED when a store has no conditional creates, or was not seen to have them: nothing is committed there. */
 #define SL_CONDITIONS_CODE "SILT_NO_CONDITIONAL_CREATES"
+/* Class of SILT_ECORRUPT when a name that a new file needs is taken by something that is no file. */
+#define SL_NAME_TAKEN "SILT_NAME_TAKEN"
 /* Is it an error of this class? */
 bool sl_error_is(const silt_error *err, const char *code_name);
 

@@ -71,6 +71,38 @@ static silt_status walk_commit(struct walk *w, const struct group *g, silt_error
     return SILT_OK;
 }
 
+static bool see_nothing(void *ctx, const silt_file_entry *entry)
+{
+    (void)ctx;
+    (void)entry;
+    return false;
+}
+
+/* A folder under the next commit's name: readers pass over it, but no writer can commit any more. */
+static silt_status check_next_name(struct walk *w, silt_error *err)
+{
+    struct sl_fsck *fsck = w->fsck;
+    const char *name = sl_arena_printf(&fsck->arena, "%020" PRId64 ".json", w->last_commit + 1);
+    const struct sl_str path = name != NULL ? sl_log_path(&fsck->arena, fsck->source.root, sl_str_from(name))
+                                            : (struct sl_str){NULL, 0};
+    if (path.ptr == NULL) {
+        return sl_fail_nomem(err);
+    }
+    silt_error found = SILT_ERROR_INIT;
+    const silt_list_options options = {.size = sizeof(options)};
+    const silt_status status = silt_storage_list(fsck->source.storage, fsck->call, path.ptr, &options, see_nothing,
+                                                 NULL, &found);
+    if (status == SILT_OK) {
+        const struct sl_fsck_about about = {.severity = SILT_FSCK_FAULT,
+                                            .check = SL_FSCK_LOG,
+                                            .version = w->last_commit + 1,
+                                            .file = sl_str_from(name)};
+        return sl_fsck_tell(fsck, &about, err,
+                            "a folder has the name of the next commit: nobody can write to the table");
+    }
+    return SILT_OK; /* there is none; or it cannot be looked at, which the checks before would have told */
+}
+
 /* ---- checkpoints ---- */
 
 static silt_status walk_checkpoint(struct walk *w, const struct sl_log_segment *segment, silt_error *err)
@@ -230,6 +262,7 @@ static silt_status walk_all(struct walk *w, silt_error *err)
         SL_TRY(walk_group(w, &g, err));
         at = g.end;
     }
+    SL_TRY(check_next_name(w, err));
     if (w->state.version < 0) {
         const struct sl_fsck_about about = {
             .severity = SILT_FSCK_FAULT, .check = SL_FSCK_LOG, .version = w->fsck->report.version};

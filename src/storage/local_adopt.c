@@ -118,7 +118,9 @@ silt_status sl_local_adopt(void *impl, const silt_call *call, const char *from, 
     struct stat there = {0};
     if (lstat(final, &there) == 0) {
         /* Not left to link(2): a file moved onto itself must not pass for one that was just named. */
-        return sl_fail(err, SILT_EEXISTS, NULL, "the name is taken");
+        silt_put_outcome taken = SILT_PUT_AMBIGUOUS;
+        const silt_status status = sl_local_judge_taken(final, &taken, err);
+        return judge_move(status, taken, err);
     }
     SL_TRY(make_missing_parents(local, final, err));
     int source = -1;

@@ -101,6 +101,12 @@ int64_t sl_local_modified_ms(const struct stat *info);
 silt_status sl_local_publish(const struct sl_local *local, const silt_call *call, const char *from, const char *to,
                              silt_put_outcome *outcome, silt_error *err);
 
+/*
+ * Of a name that is there: EXISTS, or SILT_ECORRUPT (SL_NAME_TAKEN) when it is no file and leads to none, so that there will never be
+ * anything to read. *outcome is set in either case.
+ */
+silt_status sl_local_judge_taken(const char *name, silt_put_outcome *outcome, silt_error *err);
+
 /* ---- local_write.c ---- */
 
 /*

@@ -177,6 +177,14 @@ static silt_status refuse(silt_error *err)
     return SILT_EUNSUPPORTED;
 }
 
+/* No file can come from there, and nobody who waits for one will get it. */
+static silt_status refuse_name(const char *what, silt_error *err)
+{
+    (void)sl_fail(err, SILT_ECORRUPT, SL_NAME_TAKEN, "the name is taken by %s", what);
+    sl_error_hint(err, "move it away; silt puts nothing in the place of what it did not write");
+    return SILT_ECORRUPT;
+}
+
 /* The name is there: removes the other one, and makes both changes durable. */
 static void settle(const struct naming *naming, silt_put_outcome *outcome, silt_error *err)
 {
@@ -188,6 +196,22 @@ static void settle(const struct naming *naming, silt_put_outcome *outcome, silt_
     if (errnum != 0) {
         (void)sl_fail_errno(err, errnum, "make the new name durable", NULL);
     }
+}
+
+silt_status sl_local_judge_taken(const char *name, silt_put_outcome *outcome, silt_error *err)
+{
+    struct stat there = {0};
+    *outcome = SILT_PUT_EXISTS;
+    if (stat(name, &there) == 0) {
+        return S_ISREG(there.st_mode)
+                   ? SILT_OK
+                   : refuse_name(S_ISDIR(there.st_mode) ? "a folder" : "something that is no file", err);
+    }
+    const bool leads_nowhere = errno == ENOENT || errno == ENOTDIR || errno == ELOOP;
+    if (leads_nowhere && lstat(name, &there) == 0 && S_ISLNK(there.st_mode)) {
+        return refuse_name("a symbolic link that leads to no file", err);
+    }
+    return SILT_OK; /* whoever reads it learns why it cannot be looked at, or that it is gone meanwhile */
 }
 
 silt_status sl_local_publish(const struct sl_local *local, const silt_call *call, const char *from, const char *to,
@@ -209,7 +233,7 @@ silt_status sl_local_publish(const struct sl_local *local, const silt_call *call
     }
     switch (attempt) {
     case ATTEMPT_NAMED: settle(&naming, outcome, err); return SILT_OK;
-    case ATTEMPT_TAKEN: *outcome = SILT_PUT_EXISTS; return SILT_OK;
+    case ATTEMPT_TAKEN: return sl_local_judge_taken(to, outcome, err);
     case ATTEMPT_UNCLEAR:
         *outcome = SILT_PUT_AMBIGUOUS;
         (void)sl_fail_errno(err, naming.errnum, "learn whether the name was given", NULL);

@@ -90,8 +90,7 @@ silt_status sl_local_put_if_absent(void *impl, const silt_call *call, const char
     SL_TRY(sl_local_target_path(path, final, err));
     struct stat there = {0};
     if (lstat(final, &there) == 0) {
-        *outcome = SILT_PUT_EXISTS; /* saves the loser of a race the write */
-        return SILT_OK;
+        return sl_local_judge_taken(final, outcome, err); /* saves the loser of a race the write */
     }
     const struct write_job job = {.final = final, .data = data, .data_len = data_len};
     SL_TRY(write_temp(local, call, &job, temp, err));
@@ -125,7 +124,10 @@ silt_status sl_local_put(void *impl, const silt_call *call, const char *path, co
     SL_TRY(write_temp(local, call, &job, temp, err));
     silt_status status = sl_call_check(local->env, call, err);
     if (status == SILT_OK && rename(temp, final) != 0) {
-        status = sl_local_fail_write(err, errno, "name the file");
+        silt_put_outcome taken = SILT_PUT_AMBIGUOUS;
+        const int errnum = errno;
+        status = errnum == EISDIR ? sl_local_judge_taken(final, &taken, err) : SILT_OK;
+        status = status == SILT_OK ? sl_local_fail_write(err, errnum, "name the file") : status;
     }
     if (status != SILT_OK) {
         (void)unlink(temp); /* hidden, and the failure is told already */

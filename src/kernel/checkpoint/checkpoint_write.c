@@ -239,6 +239,17 @@ static silt_status write_files(struct writing *w, const struct sl_log_view *view
     return status;
 }
 
+/* The name of a classic checkpoint is said to be taken: by one, or by what is no file at all? */
+static silt_status check_taken(struct writing *w, silt_error *err)
+{
+    bool there = false;
+    SL_TRY(is_there(w, &there, err));
+    return there ? SILT_OK
+                 : sl_fail(err, SILT_ECORRUPT, SL_NAME_TAKEN,
+                           "the name of the checkpoint of version %" PRId64 " is taken, but there is no file",
+                           silt_snapshot_version(w->snapshot));
+}
+
 /* Somebody else may have been faster with the one name that a classic checkpoint has: then it is theirs, and good. */
 static silt_status write_once(struct writing *w, const struct sl_log_view *view, struct sl_checkpoint_result *result,
                               silt_error *err)
@@ -249,7 +260,8 @@ static silt_status write_once(struct writing *w, const struct sl_log_view *view,
     silt_status status = write_files(w, view, &found);
     if (status == SILT_EEXISTS && !w->plan.is_v2) {
         *result = (struct sl_checkpoint_result){.version = silt_snapshot_version(w->snapshot), .n_actions = -1};
-        status = SILT_OK;
+        silt_error_reset(&found);
+        status = w->plan.in_parts ? SILT_OK : check_taken(w, &found);
     } else if (status == SILT_OK && w->putting.hint.version >= 0) {
         status = sl_hint_write(&w->content.source, w->call, &w->putting.hint, &found);
     }

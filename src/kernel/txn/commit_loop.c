@@ -6,6 +6,7 @@
  *    below us; the bytes tell, for they hold the transaction's id, and until they were read it is as if there were no answer.
  *    Another's: every winner up to the end of the log is read and checked once, the transaction is rebased onto it, and the
  *    next version is tried with a file that is made anew for it.
+ *    Where there is nothing to read, time and again, the name is not taken by a file, and waiting does not help.
  *  - no answer: the version is read back. Ours: committed. Another's: as above. Absent: the request may still land, so the
  *    same bytes go to the same name again, and nothing else is done, until there is an answer or time is up: then
  *    the outcome is unknown.
@@ -23,6 +24,8 @@
 #define LONGEST_PAUSE_US 1000000
 /* Losing a race a few times is normal among writers of one table; only then is it worth to wait. */
 #define ROUNDS_WITHOUT_PAUSE 3
+/* How often a store may say that a name is taken and have no file there; with the pauses between it is a second or two. */
+#define MAX_EMPTY_NAMES 8
 
 enum look {
     LOOK_OURS,
@@ -40,10 +43,12 @@ struct run {
     struct sl_buf *bytes;     /* of the commit file */
     struct sl_txn_facts facts;
     bool rendered;         /* the bytes are those for this version */
+    bool taken;            /* the last answer was that the name is */
     bool open;             /* the version may be ours: a request got no answer, or one that was not read back yet */
     int64_t stop_us;       /* monotonic: no other version is tried after it */
     int64_t give_up_us;    /* monotonic; of the follow-up of an open request, 0 if none runs */
     uint32_t rounds;       /* of waiting, for the back-off */
+    uint32_t empty_names;  /* answers in a row that the name is taken, while there is no file to read */
     struct sl_arena arena; /* of the commit that was read last */
     struct sl_buf read;    /* its bytes */
     silt_error last;       /* why the last call failed */
@@ -224,6 +229,7 @@ static silt_status resolve(struct run *run, bool *over, silt_error *err)
         return finish(run, SILT_COMMIT_COMMITTED);
     }
     if (answer == LOOK_OTHER) {
+        run->empty_names = 0;
         /* The name has an owner, so no request of ours can take it any more. */
         run->open = false;
         run->give_up_us = 0;
@@ -232,6 +238,12 @@ static silt_status resolve(struct run *run, bool *over, silt_error *err)
     }
     if (answer == LOOK_BROKEN) {
         return finish_failed(run, status, err);
+    }
+    run->empty_names = answer == LOOK_ABSENT && run->taken ? run->empty_names + 1 : 0;
+    if (run->empty_names >= MAX_EMPTY_NAMES) {
+        sl_ignore(sl_fail(&run->last, SILT_ECORRUPT, SL_NAME_TAKEN,
+                          "the store says that the name is taken, but has no file there: is it a folder?"));
+        return finish_unknown(run, err);
     }
     *over = !wait_for_answer(run);
     return *over ? finish_unknown(run, err) : SILT_OK;
@@ -251,6 +263,7 @@ static silt_status put_once(struct run *run, bool *over, silt_error *err)
         return finish(run, SILT_COMMIT_COMMITTED);
     }
     run->last = found;
+    run->taken = status == SILT_OK && outcome == SILT_PUT_EXISTS;
     if (status == SILT_OK) {
         run->open = true; /* also with EXISTS, until the version was read */
         return SILT_OK;

@@ -405,6 +405,40 @@ static void a_file_system_without_fsync_of_folders_will_do(void **state)
     assert_int_equal(outcome, SILT_PUT_DONE);
 }
 
+/* What is no file and leads to none is refused: there will never be bytes to compare with. */
+static void a_name_that_no_file_has_is_refused(void **state)
+{
+    struct rig *rig = *state;
+    silt_put_outcome outcome = SILT_PUT_DONE;
+    silt_error err = SILT_ERROR_INIT;
+    char other[4096];
+    open_rig(rig);
+    store_put(rig->store, rig->path, "theirs"); /* makes the folder */
+    assert_int_equal(unlink(rig->path), 0);
+    assert_int_equal(mkdir(rig->path, 0777), 0);
+    assert_int_equal(try_put(rig, &outcome, &err), SILT_ECORRUPT);
+    assert_string_equal(err.code_name, "SILT_NAME_TAKEN");
+    assert_non_null(strstr(err.message, "taken by a folder"));
+    silt_error_reset(&err);
+    assert_int_equal(silt_storage_put(rig->store, NULL, rig->path, "x", 1, &err), SILT_ECORRUPT);
+    assert_string_equal(err.code_name, "SILT_NAME_TAKEN");
+    (void)snprintf(other, sizeof(other), "%s/local", rig->dir);
+    store_put(rig->store, other, "moved");
+    silt_error_reset(&err);
+    assert_int_equal(silt_storage_adopt(rig->store, NULL, other, rig->path, &err), SILT_ECORRUPT);
+    store_expect(rig->store, other, "moved");
+    assert_int_equal(rmdir(rig->path), 0);
+    assert_int_equal(symlink("/nowhere/at/all", rig->path), 0);
+    assert_int_equal(try_put(rig, &outcome, &err), SILT_ECORRUPT);
+    assert_non_null(strstr(err.message, "symbolic link that leads to no file"));
+    assert_int_equal(unlink(rig->path), 0);
+    assert_int_equal(symlink(other, rig->path), 0); /* as readers take it: a file */
+    assert_int_equal(try_put(rig, &outcome, &err), SILT_OK);
+    assert_int_equal(outcome, SILT_PUT_EXISTS);
+    store_expect(rig->store, rig->path, "moved");
+    expect_names(rig, 1);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -424,6 +458,7 @@ int main(void)
         TEST(a_name_that_is_not_durable_is_ambiguous),
         TEST(an_interrupted_fsync_is_repeated),
         TEST(a_file_system_without_fsync_of_folders_will_do),
+        TEST(a_name_that_no_file_has_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,8 +160,10 @@ static void a_folder_is_not_replaced_by_a_file(void **state)
     silt_error err = SILT_ERROR_INIT;
     (void)snprintf(below, sizeof(below), "%s/below", rig->path);
     store_put(rig->store, below, "x");
-    assert_int_equal(silt_storage_put(rig->store, NULL, rig->path, "x", 1, &err), SILT_EINVALID);
-    assert_int_equal(store_put_new(rig->store, rig->path, "x"), SILT_PUT_EXISTS);
+    silt_put_outcome outcome = SILT_PUT_DONE;
+    assert_int_equal(silt_storage_put(rig->store, NULL, rig->path, "x", 1, &err), SILT_ECORRUPT);
+    assert_string_equal(err.code_name, "SILT_NAME_TAKEN");
+    assert_int_equal(silt_storage_put_if_absent(rig->store, NULL, rig->path, "x", 1, &outcome, &err), SILT_ECORRUPT);
     assert_int_equal(silt_storage_remove(rig->store, NULL, rig->path, &err), SILT_EINVALID);
     assert_int_equal(count_names(rig->dir, NULL, 0), 1);
 }

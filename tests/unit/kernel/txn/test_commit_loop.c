@@ -26,6 +26,7 @@ struct fixture {
     silt_fault_action on_read[MOST_STEPS];
     size_t puts;
     size_t reads;
+    bool ghost;        /* the first version's name is always taken, and never has a file */
     const char *rival; /* put as the first version before our first put reaches the store */
     struct sl_arena arena;
     struct sl_protocol protocol;
@@ -85,12 +86,18 @@ static silt_fault_action decide(void *ctx, uint64_t number, const char *operatio
     f.env.monotonic_us += f.step_us;
     if (strcmp(operation, "put_if_absent") == 0) {
         const size_t at = f.puts++;
+        if (f.ghost) {
+            put(1, THEIRS);
+        }
         if (at == 0 && f.rival != NULL) {
             put(1, f.rival);
         }
         return at < MOST_STEPS ? f.on_put[at] : f.on_put[MOST_STEPS - 1];
     }
     const size_t at = f.reads++;
+    if (f.ghost) {
+        assert_int_equal(silt_storage_remove(f.memory, NULL, path_of(1), NULL), SILT_OK);
+    }
     return at < MOST_STEPS ? f.on_read[at] : f.on_read[MOST_STEPS - 1];
 }
 
@@ -423,6 +430,20 @@ static void conflict_says_who_won_and_where(void **state)
     assert_non_null(strstr(f.err.hint, "DELTA_CONCURRENT_DELETE_READ.WITH_PARTITION_HINT"));
 }
 
+/* As a folder has it on stores that have folders: waiting for a minute would not make a commit of it. */
+static void name_that_is_taken_by_no_file_is_told_soon(void **state)
+{
+    (void)state;
+    f.ghost = true;
+    assert_int_equal(run(), SILT_EUNKNOWN);
+    assert_int_equal(f.end.outcome, SILT_COMMIT_UNKNOWN);
+    assert_int_equal(f.end.version, 1);
+    assert_non_null(strstr(f.err.message, "says that the name is taken, but has no file there"));
+    assert_true(f.env.slept_us < 5 * 1000000);
+    assert_true(f.puts > 3); /* a file may only be on its way */
+    expect_missing(2);
+}
+
 static void running_out_of_memory_never_breaks_the_log(void **state)
 {
     (void)state;
@@ -470,6 +491,7 @@ int main(void)
         TEST(file_stays_the_same_while_a_request_has_no_answer),
         TEST(time_for_winning_a_version_runs_out),
         TEST(conflict_says_who_won_and_where),
+        TEST(name_that_is_taken_by_no_file_is_told_soon),
         TEST(running_out_of_memory_never_breaks_the_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
