@@ -357,11 +357,14 @@ SILT_API const silt_env *silt_engine_env(const silt_engine *engine); /* as given
 SILT_API SILT_NODISCARD silt_status silt_engine_storage(silt_engine *engine, const char *uri, silt_storage **out,
                                                         silt_error *err);
 
+/* The most threads that a data plane may be given. */
+#define SILT_MAX_THREADS 1024
+
 typedef struct silt_default_engine_options {
     uint32_t size;
     const silt_env *env;                    /* NULL: default */
     const silt_executor *executor;          /* NULL: a small thread pool */
-    uint32_t threads;                       /* of the data plane; 0: number of processors */
+    uint32_t threads;                       /* of the data plane, up to SILT_MAX_THREADS; 0: number of processors */
     const char *memory_limit;               /* of the data plane, e.g. "4GB"; NULL: its default */
     const char *temp_dir;                   /* for spilling; NULL: $TMPDIR or /tmp */
     silt_storage_registry *stores;          /* NULL: local, memory and the remote ones; consumed on success */

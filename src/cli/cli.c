@@ -92,8 +92,9 @@ silt_status sl_cli_session(struct sl_cli *cli, silt_session **out, silt_error *e
     if (cli->session != NULL) {
         return SILT_OK;
     }
-    if (args->threads > UINT16_MAX) {
-        return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "--threads %lld is too many", (long long)args->threads);
+    if (args->threads > SILT_MAX_THREADS) {
+        return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "--threads takes a number from 0 to %d, not %lld",
+                       SILT_MAX_THREADS, (long long)args->threads);
     }
     silt_store_option *store_options = NULL;
     SL_TRY(sl_cli_store_options(cli, &store_options, err));

@@ -277,6 +277,10 @@ static silt_status check_options(const silt_default_engine_options *options, sil
     if (options->n_store_options > 0 && (options->stores != NULL || options->store_options == NULL)) {
         return sl_fail(err, SILT_EINVALID, NULL, "options of the stores are for the default stores, and are an array");
     }
+    if (options->threads > SILT_MAX_THREADS) {
+        return sl_fail(err, SILT_EINVALID, NULL, "%u threads are too many: at most %d", (unsigned)options->threads,
+                       SILT_MAX_THREADS);
+    }
     if (options->temp_dir != NULL && options->temp_dir[0] != '/') {
         return sl_fail(err, SILT_EINVALID, NULL, "temporary folder \"%s\" must be an absolute path", options->temp_dir);
     }

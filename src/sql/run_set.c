@@ -7,6 +7,9 @@
 #include "commands/row_set.h"
 #include "sql/run.h"
 
+#define SL_TEXT_OF(number) SL_TEXT_OF_EXPANDED(number)
+#define SL_TEXT_OF_EXPANDED(number) #number
+
 #define DEFAULTS_PREFIX "spark.databricks.delta.properties.defaults."
 
 enum target {
@@ -20,7 +23,8 @@ enum values {
     BOOLEAN,
     NUMBER, /* a whole one, not negative */
     COUNT,  /* the same from 1 on */
-    OVERWRITE_MODE
+    OVERWRITE_MODE,
+    THREADS
 };
 
 struct option {
@@ -81,8 +85,12 @@ static silt_status unknown_option(struct sl_run *run, struct sl_str key, silt_er
 /* Is it something that the option can be? */
 static silt_status check_value(struct sl_run *run, const struct option *option, struct sl_str value, silt_error *err)
 {
-    static const char *const expected[] = {"", "true or false", "a whole number that is not negative",
-                                           "a whole number from 1 on", "static or dynamic"};
+    static const char *const expected[] = {"",
+                                           "true or false",
+                                           "a whole number that is not negative",
+                                           "a whole number from 1 on",
+                                           "static or dynamic",
+                                           "a whole number from 1 to " SL_TEXT_OF(SILT_MAX_THREADS)};
     int64_t number = -1;
     bool good = true;
     switch (option->values) {
@@ -93,6 +101,7 @@ static silt_status check_value(struct sl_run *run, const struct option *option, 
     case OVERWRITE_MODE:
         good = sl_str_eq_nocase(value, SL_STR("static")) || sl_str_eq_nocase(value, SL_STR("dynamic"));
         break;
+    case THREADS: good = sl_str_to_i64(value, &number) && number > 0 && number <= SILT_MAX_THREADS; break;
     }
     if (good) {
         return SILT_OK;
@@ -128,13 +137,41 @@ static struct sl_str plane_name(struct sl_str key)
     return sl_str_starts_with(key, SL_STR("silt.")) ? sl_str_sub(key, 5, key.len) : key;
 }
 
-static silt_status set_plane(struct sl_run *run, struct sl_str name, struct sl_str value, silt_error *err)
+/* The data plane's refusal of a value, which it gives in many ways. A name that it does not know has a class of its own. */
+static silt_status refuse_setting(struct sl_run *run, struct sl_str key, const silt_error *found, silt_error *err)
+{
+    const silt_status status = sl_fail(err, SILT_EINVALID, "INVALID_CONF_VALUE.REQUIREMENT", "%.*s: %s", SL_FMT(key),
+                                       found->message);
+    sl_error_position(err, run->offset);
+    return status;
+}
+
+static bool is_about_the_value(silt_status status, const silt_error *found)
+{
+    switch (status) {
+    case SILT_EINVALID:
+    case SILT_ESCHEMA:
+    case SILT_EUNSUPPORTED: return true;
+    case SILT_ESYNTAX: return !sl_error_is(found, "UNRESOLVED_NAME");
+    default: return sl_error_is(found, "INVALID_INPUT");
+    }
+}
+
+static silt_status set_plane(struct sl_run *run, struct sl_str key, struct sl_str value, silt_error *err)
 {
     struct sl_dataplane_ref plane;
+    silt_error found = SILT_ERROR_INIT;
     SL_TRY(sl_engine_dataplane(run->session->engine, &plane, err));
     run->session->has_settings = true;
     run->session->knows_habits = false;
-    return plane.vtable->set_option(plane.dp, name, value, err);
+    const silt_status status = plane.vtable->set_option(plane.dp, plane_name(key), value, &found);
+    if (is_about_the_value(status, &found)) {
+        return refuse_setting(run, key, &found, err);
+    }
+    if (status != SILT_OK && err != NULL) {
+        *err = found;
+    }
+    return status;
 }
 
 static silt_status set_one(struct sl_run *run, silt_error *err)
@@ -157,7 +194,7 @@ static silt_status set_one(struct sl_run *run, silt_error *err)
         SL_TRY(check_value(run, option, value, err));
     }
     if (option == NULL || option->target == PLANE) {
-        SL_TRY(set_plane(run, plane_name(key), value, err));
+        SL_TRY(set_plane(run, option != NULL ? sl_str_from(option->name) : key, value, err));
         return option != NULL ? keep_option(run, sl_str_from(option->name), value, err) : SILT_OK;
     }
     if (option->target == TIME_ZONE) {

@@ -45,6 +45,11 @@ class Usage(cli_support.CliTest):
     def test_help_wins_over_other_faults(self):
         self.assertEqual(self.silt("read", "--limit", "3", "--help").code, 0)
 
+    def test_threads_and_memory_have_bounds(self):
+        self.assert_fails(2, "error: [SILT_USAGE] --threads takes a number from 0 to 1024, not 100000", "sql", "--threads", "100000", "SELECT 1")
+        self.assert_fails(2, "error: [SILT_USAGE] --threads takes a number from 0 on, not x", "sql", "--threads", "x", "SELECT 1")
+        self.assertIn("no size such as", self.silt("sql", "--memory-limit", "much", "SELECT 1").err)
+
     def test_mistyped_command_suggests_the_near_one(self):
         self.assert_fails(2, "error: [SILT_USAGE] there is no command histroy\nhint: did you mean silt history?", "histroy")
         self.assert_fails(2, "error: [SILT_USAGE] there is no command raed\nhint: did you mean silt read?", "raed")

@@ -578,14 +578,34 @@ static void options_take_only_what_they_can_be(void **state)
 {
     struct session_fixture *s = *state;
     static const char *const texts[] = {
-        "SET silt.write.mergeSchema = yes",         "SET silt.write.txnVersion = -1",
-        "SET silt.write.txnVersion = 1.5",          "SET spark.sql.sources.partitionOverwriteMode = some",
-        "SET silt.write.overwriteSchema = 1",       "SET spark.databricks.delta.maxCommitAttempts = 0",
-        "SET silt.write.txnVersion.autoReset = on", "SET silt.write.commitTimeLimit = 0",
+        "SET silt.write.mergeSchema = yes",
+        "SET silt.write.txnVersion = -1",
+        "SET silt.write.txnVersion = 1.5",
+        "SET spark.sql.sources.partitionOverwriteMode = some",
+        "SET silt.write.overwriteSchema = 1",
+        "SET spark.databricks.delta.maxCommitAttempts = 0",
+        "SET silt.write.txnVersion.autoReset = on",
+        "SET silt.write.commitTimeLimit = 0",
+        "SET silt.threads = 0",
+        "SET silt.threads = 1.5",
+        "SET silt.threads = abc",
+        "SET threads = 1025",
+        "SET worker_threads = 100000",
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         session_expect_fault(s, texts[i], SILT_EINVALID, "INVALID_CONF_VALUE.TYPE_MISMATCH", 0);
     }
+    static const char *const of_the_plane[] = {
+        "SET silt.memory_limit = 'much'", "SET silt.memory_limit = '1XB'",  "SET max_memory = ''",
+        "SET memory_limit = '100'",       "SET default_order = 'sideways'", "SET preserve_insertion_order = maybe",
+    };
+    for (size_t i = 0; i < sizeof(of_the_plane) / sizeof(of_the_plane[0]); i++) {
+        session_expect_fault(s, of_the_plane[i], SILT_EINVALID, "INVALID_CONF_VALUE.REQUIREMENT", 0);
+    }
+    session_expect_fault(s, "SET no_such_setting = 1", SILT_ESYNTAX, "UNRESOLVED_NAME", -1);
+    session_expect_done(s, "SET silt.threads = 3");
+    session_expect_done(s, "SET worker_threads = 2");
+    session_expect_rows(s, "SET silt.threads", "silt.threads|2\n");
 }
 
 int main(void)
