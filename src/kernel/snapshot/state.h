@@ -47,6 +47,14 @@ silt_status sl_snapshot_each_file(silt_snapshot *snapshot, const silt_call *call
                                   void *ctx, silt_error *err);
 /* Are the files in memory (with details: statistics too), so that a visit reads nothing? */
 bool sl_snapshot_has_list(const silt_snapshot *snapshot, bool details);
+/*
+ * Visits files that are in memory already (the lists, and what the commits after the checkpoint added), of each layer those with the greatest
+ * baseRowId, whether they live or are gone; with their statistics where these are kept. Reads nothing.
+ */
+silt_status sl_snapshot_each_last_row_id(const silt_snapshot *snapshot,
+                                         silt_status (*visit)(void *ctx, const struct sl_add *add, bool *stop,
+                                                              silt_error *err),
+                                         void *ctx, silt_error *err);
 /* Does it hold little memory and few names of commits, so that it may be kept only to be refreshed? False if it has no way to its files yet. */
 bool sl_snapshot_is_light(const silt_snapshot *snapshot);
 /* Tombstones that are still in the state (for checkpoints and vacuum). */

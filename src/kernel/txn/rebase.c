@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "json/json.h"
+#include "kernel/txn/row_ids.h"
 
 silt_status sl_row_id_high_water(const silt_env *env, struct sl_str configuration, int64_t *out, silt_error *err)
 {
@@ -117,6 +118,17 @@ static silt_status pass_backfill(struct sl_rebase *rebase, const struct sl_commi
     return status;
 }
 
+/* Files of a winner have ids up to its mark, or it lies: then what follows it would be given theirs. */
+static silt_status check_ids(const struct sl_rebase *rebase, const struct sl_commit *winner, silt_error *err)
+{
+    for (size_t i = 0; i < winner->n_actions && sl_row_ids_wanted(rebase); i++) {
+        if (winner->actions[i].kind == SL_ACTION_ADD) {
+            SL_TRY(sl_row_ids_check(rebase->arena->env, rebase->row_id_high_water, &winner->actions[i].u.add, err));
+        }
+    }
+    return SILT_OK;
+}
+
 /* Of the winner, without an in-commit timestamp by its file. */
 static void pass_time(struct sl_rebase *rebase, const struct sl_commit *winner)
 {
@@ -162,6 +174,7 @@ silt_status sl_rebase_pass(struct sl_rebase *rebase, const struct sl_commit *win
     for (size_t i = 0; i < winner->n_actions; i++) {
         SL_TRY(pass_action(rebase, &winner->actions[i], err));
     }
+    SL_TRY(check_ids(rebase, winner, err));
     pass_time(rebase, winner);
     rebase->winners++;
     return sl_add_i64(winner->version, 1, &rebase->version)

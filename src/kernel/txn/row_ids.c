@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "json/json.h"
 #include "kernel/feature/feature.h"
 
 bool sl_row_ids_wanted(const struct sl_rebase *rebase)
@@ -37,6 +38,39 @@ silt_status sl_row_ids_give(const struct sl_rebase *rebase, size_t index, int64_
     add->base_row_id = *high_water + 1;
     *high_water = end;
     return SILT_OK;
+}
+
+static silt_status fail_mark(int64_t high_water, const struct sl_add *add, silt_error *err)
+{
+    const silt_status status = sl_fail(
+        err, SILT_ECORRUPT, "SILT_ROW_IDS_ABOVE_HIGH_WATER_MARK",
+        "the table says that %" PRId64
+        " is the highest row id that was given (rowIdHighWaterMark), but %.*s has higher "
+        "ones: new rows would get the ids of others",
+        high_water, SL_FMT(add->path));
+    sl_error_hint(err, "silt fsck lists the files; CREATE TABLE … AS SELECT makes a table with new ids");
+    return status;
+}
+
+silt_status sl_row_ids_check(const silt_env *env, int64_t high_water, const struct sl_add *add, silt_error *err)
+{
+    if (add->base_row_id == SL_NO_I64 || add->base_row_id < 0) {
+        return SILT_OK;
+    }
+    int64_t rows = 0;
+    struct sl_json_doc *doc = NULL;
+    const silt_status parsed = add->stats.ptr != NULL ? sl_json_parse(env, add->stats, &doc, err) : SILT_EINVALID;
+    if (parsed == SILT_ENOMEM) {
+        return parsed;
+    }
+    if (parsed != SILT_OK || !sl_json_to_i64(sl_json_member(sl_json_root(doc), "numRecords"), &rows) || rows < 0) {
+        rows = 0; /* statistics are advice */
+    }
+    sl_json_free(doc);
+    silt_error_reset(err);
+    int64_t last = 0;
+    return !sl_add_i64(add->base_row_id - 1, rows, &last) || last > high_water ? fail_mark(high_water, add, err)
+                                                                               : SILT_OK;
 }
 
 silt_status sl_row_ids_write_mark(struct sl_buf *out, int64_t high_water, silt_error *err)

@@ -16,6 +16,12 @@ bool sl_row_ids_wanted(const struct sl_rebase *rebase);
 silt_status sl_row_ids_give(const struct sl_rebase *rebase, size_t index, int64_t *high_water, struct sl_add *add,
                             silt_error *err);
 
+/*
+ * The high-water mark of the table against a file that it has or had: SILT_ECORRUPT when ids of its rows are above the mark, from which new rows
+ * would get them a second time. A file whose number of rows is not known counts as if it had none.
+ */
+silt_status sl_row_ids_check(const silt_env *env, int64_t high_water, const struct sl_add *add, silt_error *err);
+
 /* Appends the domainMetadata action that records a high-water mark. */
 silt_status sl_row_ids_write_mark(struct sl_buf *out, int64_t high_water, silt_error *err);
 

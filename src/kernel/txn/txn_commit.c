@@ -17,6 +17,7 @@
 #include "kernel/txn/commit_loop.h"
 #include "kernel/txn/commit_render.h"
 #include "kernel/txn/replace.h"
+#include "kernel/txn/row_ids.h"
 #include "kernel/txn/txn_write.h"
 
 #define MAX_ATTEMPTS 100000
@@ -105,6 +106,27 @@ static struct sl_txn_facts gather_facts(const silt_txn *txn, const struct sl_reb
         .exclusive = txn->exclusive};
 }
 
+struct marked {
+    const silt_env *env;
+    int64_t high_water;
+};
+
+static silt_status check_file_ids(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
+{
+    const struct marked *marked = ctx;
+    (void)stop;
+    return sl_row_ids_check(marked->env, marked->high_water, add, err);
+}
+
+/* Ids that follow a mark which lies would be those of other rows. What is in memory is looked at; a checkpoint is not read for it. */
+static silt_status check_high_water(const silt_txn *txn, const struct sl_rebase *rebase, silt_error *err)
+{
+    struct marked marked = {txn->env, rebase->row_id_high_water};
+    return txn->adds.len > 0 && sl_row_ids_wanted(rebase)
+               ? sl_snapshot_each_last_row_id(txn->snapshot, check_file_ids, &marked, err)
+               : SILT_OK;
+}
+
 /* What the snapshot that was read leaves to the commit after it. */
 static silt_status begin_rebase(silt_txn *txn, struct sl_rebase *rebase, silt_error *err)
 {
@@ -120,6 +142,7 @@ static silt_status begin_rebase(silt_txn *txn, struct sl_rebase *rebase, silt_er
         const char *domain = silt_snapshot_domain(snapshot, SL_ROW_TRACKING_DOMAIN);
         rebase->floor_ms = sl_snapshot_commit_time_ms(snapshot);
         SL_TRY(sl_row_id_high_water(txn->env, sl_str_from(domain), &rebase->row_id_high_water, err));
+        SL_TRY(check_high_water(txn, rebase, err));
         rebase->needs_file_times = sl_has_commit_times(&txn->protocol, &txn->metadata) &&
                                    !sl_has_commit_times(sl_snapshot_protocol(snapshot),
                                                         sl_snapshot_get_metadata(snapshot));

@@ -1,6 +1,7 @@
 /* What a commit file says because of its version: in-commit timestamps, their enablement, row ids; and again after lost races. */
 #include "txn_fixture.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define WALL_MS 1577836800000 /* where the fixture's clock stands */
@@ -179,6 +180,35 @@ static void ids_are_given_anew_after_a_winner_took_them(void **state)
     expect_in(f->text, MARK(3));
 }
 
+static void put_commit(struct txn_fixture *f, int64_t version, const char *lines)
+{
+    char path[128];
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+    (void)snprintf(path, sizeof(path), TXN_ROOT "/_delta_log/%020lld.json", (long long)version);
+    assert_int_equal(silt_storage_put_if_absent(f->mini.store, NULL, path, lines, strlen(lines), &outcome, NULL),
+                     SILT_OK);
+    assert_int_equal(outcome, SILT_PUT_DONE);
+}
+
+/* The same ids twice would be one row for two. */
+static void mark_below_ids_of_the_table_is_refused(void **state)
+{
+    struct txn_fixture *f = *state;
+    txn_create(f, TXN_SCHEMA, NULL, &tracked);
+    txn_append(f, "a", NULL);
+    txn_append(f, "b", NULL);
+    put_commit(f, 3, "{\"commitInfo\":{\"operation\":\"WRITE\"}}\n{\"domainMetadata\":{" MARK(2) "}}\n");
+    silt_txn *txn = txn_begin(f);
+    assert_int_equal(txn_add(f, txn, "c", NULL), SILT_OK);
+    assert_int_equal(txn_end(f, txn), SILT_ECORRUPT);
+    assert_string_equal(f->err.code_name, "SILT_ROW_IDS_ABOVE_HIGH_WATER_MARK");
+    assert_non_null(strstr(f->err.message, "says that 2 is the highest"));
+    assert_int_equal(txn_count_files(f), 2);
+    put_commit(f, 4, "{\"commitInfo\":{\"operation\":\"WRITE\"}}\n{\"domainMetadata\":{" MARK(3) "}}\n");
+    txn_append(f, "c", NULL);
+    expect_in(txn_log(f, 5), "\"baseRowId\":4,\"defaultRowCommitVersion\":5");
+}
+
 static void support_alone_asks_for_ids(void **state)
 {
     struct txn_fixture *f = *state;
@@ -263,6 +293,7 @@ int main(void)
         TEST(a_replacement_that_has_times_keeps_the_record),
         TEST(rows_get_ids_in_the_order_of_commits),
         TEST(ids_are_given_anew_after_a_winner_took_them),
+        TEST(mark_below_ids_of_the_table_is_refused),
         TEST(support_alone_asks_for_ids),
         TEST(support_that_a_winner_announced_counts),
         TEST(file_without_a_count_of_rows_is_refused),

@@ -120,13 +120,35 @@ static void ids_of_a_backfill_are_repeated(void **state)
     (void)state;
     f.actions[1] = (struct sl_action){.kind = SL_ACTION_REMOVE};
     f.actions[1].u.remove.path = SL_STR("b");
-    pass(INFO(SL_BACKFILL_OPERATION, "") ADD("a", ",\"baseRowId\":30,\"defaultRowCommitVersion\":4")
+    pass(INFO(SL_BACKFILL_OPERATION, "") MARK(31) ADD("a", ",\"baseRowId\":30,\"defaultRowCommitVersion\":4")
              ADD("b", ",\"baseRowId\":31,\"defaultRowCommitVersion\":4"));
     assert_int_equal(f.actions[0].u.add.base_row_id, 30);
     assert_int_equal(f.actions[0].u.add.default_row_commit_version, 4);
     assert_int_equal(f.actions[1].u.remove.base_row_id, 31);
     assert_true(f.actions[2].u.add.base_row_id == SL_NO_I64);
     assert_int_equal(f.rebase.changes, SILT_REBASED_FILES);
+}
+
+static void winner_with_ids_above_its_mark_is_refused(void **state)
+{
+    (void)state;
+    const struct sl_str features[] = {SL_STR("rowTracking")};
+    f.protocol.min_writer_version = 7;
+    f.protocol.writer_features = (struct sl_str_list){features, 1};
+    f.protocol.has_writer_features = true;
+    pass(INFO("WRITE", "") ADD(
+        "x", ",\"baseRowId\":10,\"defaultRowCommitVersion\":4")); /* a file of no rows, for all that is known */
+    pass(INFO("WRITE", "") MARK(12) ADD("y", ",\"baseRowId\":10,\"stats\":\"{\\\"numRecords\\\":3}\""));
+    assert_int_equal(f.rebase.row_id_high_water, 12);
+    assert_int_equal(
+        pass_at(6, 0, INFO("WRITE", "") MARK(13) ADD("z", ",\"baseRowId\":13,\"stats\":\"{\\\"numRecords\\\":2}\"")),
+        SILT_ECORRUPT);
+    assert_string_equal(f.err.code_name, "SILT_ROW_IDS_ABOVE_HIGH_WATER_MARK");
+    assert_int_equal(pass_at(6, 0,
+                             INFO("WRITE", "")
+                                 ADD("z", ",\"baseRowId\":9223372036854775807,\"stats\":\"{\\\"numRecords\\\":2}\"")),
+                     SILT_ECORRUPT);
+    assert_int_equal(f.rebase.version, 6);
 }
 
 static void protocol_and_metadata_of_a_winner_are_kept(void **state)
@@ -173,6 +195,7 @@ int main(void)
         TEST(time_of_the_file_counts_without_an_in_commit_timestamp),
         TEST(backfill_leaves_out_what_winners_touched),
         TEST(ids_of_a_backfill_are_repeated),
+        TEST(winner_with_ids_above_its_mark_is_refused),
         TEST(protocol_and_metadata_of_a_winner_are_kept),
         TEST(there_is_a_last_version),
         TEST(broken_mark_is_not_guessed),
