@@ -281,6 +281,8 @@ def hostile_actions():
             (4, "DELTA_FAILED_CAST_PARTITION_VALUE", "p of file a", metadata(ID_P, ["p"]), add("a", partition_values={"p": "x"})),
             (4, "DELTA_FAILED_CAST_PARTITION_VALUE", "p of file a", metadata(ID_P, ["p"]), add("a", partition_values={"p": "9" * 30})),
             (4, "DELTA_MISSING_PARTITION_COLUMN", "zz", metadata(ID, ["zz"])),
+            (4, "DELTA_MISSING_PARTITION_COLUMN", "must have the schema's case", metadata(ID_P, ["P"]), add("a", partition_values={"P": "1"})),
+            (4, "DELTA_DUPLICATE_COLUMNS_FOUND", "p twice in partitionColumns", metadata(ID_P, ["p", "p"]), add("a", partition_values={"p": "1"})),
             (4, "DELTA_STATE_RECOVER_ERROR", "metaData"),
             (4, "SILT_CORRUPT", "schema", metadata(ID, schemaString="{")),
             (4, "SILT_CORRUPT", "schema", metadata(ID, schemaString=deep_schema(3000))),

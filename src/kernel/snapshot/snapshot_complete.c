@@ -99,6 +99,35 @@ static silt_status map_columns(silt_snapshot *snapshot, silt_error *err)
     return status;
 }
 
+/*
+ * As in Delta Spark the name must be the schema's letter by letter: under which of two spellings the files have their values nobody could
+ * tell, and a column would be null in other engines.
+ */
+static silt_status check_partition_column(const silt_snapshot *snapshot, size_t i, silt_error *err)
+{
+    const struct sl_str_list *columns = &snapshot->state.metadata.partition_columns;
+    const struct sl_str name = columns->items[i];
+    const struct silt_field *field = sl_type_find(&snapshot->schema->root, name, NULL);
+    const long long version = (long long)snapshot->segment.version;
+    if (field == NULL) {
+        return sl_fail(err, SILT_ECORRUPT, "DELTA_MISSING_PARTITION_COLUMN",
+                       "partition column %.*s is not in the schema of version %lld", SL_FMT(name), version);
+    }
+    if (!sl_str_eq(field->name, name)) {
+        return sl_fail(err, SILT_ECORRUPT, "DELTA_MISSING_PARTITION_COLUMN",
+                       "partition column %.*s is not in the schema of version %lld, which has %.*s: names in "
+                       "partitionColumns must have the schema's case",
+                       SL_FMT(name), version, SL_FMT(field->name));
+    }
+    for (size_t k = 0; k < i; k++) {
+        if (sl_str_eq(columns->items[k], name)) {
+            return sl_fail(err, SILT_ECORRUPT, "DELTA_DUPLICATE_COLUMNS_FOUND",
+                           "version %lld has partition column %.*s twice in partitionColumns", version, SL_FMT(name));
+        }
+    }
+    return SILT_OK;
+}
+
 static silt_status check_metadata(const silt_snapshot *snapshot, silt_error *err)
 {
     const struct sl_metadata *metadata = &snapshot->state.metadata;
@@ -107,12 +136,7 @@ static silt_status check_metadata(const silt_snapshot *snapshot, silt_error *err
                        SL_FMT(metadata->format_provider));
     }
     for (size_t i = 0; i < metadata->partition_columns.n; i++) {
-        const struct sl_str name = metadata->partition_columns.items[i];
-        if (sl_type_find(&snapshot->schema->root, name, NULL) == NULL) {
-            return sl_fail(err, SILT_ECORRUPT, "DELTA_MISSING_PARTITION_COLUMN",
-                           "partition column %.*s is not in the schema of version %" PRId64, SL_FMT(name),
-                           snapshot->segment.version);
-        }
+        SL_TRY(check_partition_column(snapshot, i, err));
     }
     return SILT_OK;
 }
