@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "base/alloc.h"
 #include "base/env.h"
 #include "base/error.h"
 #include "base/uuid.h"
@@ -44,10 +45,19 @@ static silt_status put_file(struct sl_checkpoint_putting *p, struct sl_checkpoin
     return status;
 }
 
+static void count_bytes(struct sl_checkpoint_putting *p, int64_t bytes)
+{
+    int64_t *sum = &p->result->adds_bytes;
+    if (bytes < 0 || *sum < 0 || !sl_add_i64(*sum, bytes, sum)) {
+        *sum = -1;
+    }
+}
+
 static void count(struct sl_checkpoint_putting *p, const struct sl_checkpoint_stream *stream)
 {
     p->result->n_actions += sl_checkpoint_stream_rows(stream);
     p->result->n_adds += sl_checkpoint_stream_adds(stream);
+    count_bytes(p, sl_checkpoint_stream_add_bytes(stream));
 }
 
 static void count_file(struct sl_checkpoint_putting *p, int64_t size_bytes)
@@ -272,7 +282,10 @@ struct lines {
 static silt_status put_line(struct lines *lines, const struct sl_action *action, silt_error *err)
 {
     lines->putting->result->n_actions++;
-    lines->putting->result->n_adds += action->kind == SL_ACTION_ADD ? 1 : 0;
+    if (action->kind == SL_ACTION_ADD) {
+        lines->putting->result->n_adds++;
+        count_bytes(lines->putting, action->u.add.size);
+    }
     return sl_action_write(lines->out, action, err);
 }
 
@@ -401,6 +414,7 @@ silt_status sl_checkpoint_put(struct sl_checkpoint_putting *putting, silt_error 
     putting->hint = (struct sl_hint_content){.version = putting->version};
     result->n_actions = 0;
     result->n_adds = 0;
+    result->adds_bytes = 0;
     result->written = true;
     const silt_status status = putting->plan->is_v2      ? put_v2(putting, err)
                                : putting->plan->in_parts ? put_parts(putting, err)

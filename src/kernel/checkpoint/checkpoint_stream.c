@@ -33,6 +33,7 @@ struct sl_checkpoint_stream {
     bool batch_is_adds;
     int64_t left; /* rows that the stream which is drawn may still have */
     int64_t drawn, drawn_adds;
+    int64_t add_bytes; /* of the batches so far; -1: more than a number holds */
 };
 
 /* The place of a kind's column; SIZE_MAX: it is not written. */
@@ -112,6 +113,11 @@ int64_t sl_checkpoint_stream_adds(const struct sl_checkpoint_stream *stream)
     return stream->drawn_adds;
 }
 
+int64_t sl_checkpoint_stream_add_bytes(const struct sl_checkpoint_stream *stream)
+{
+    return stream->add_bytes;
+}
+
 bool sl_checkpoint_stream_is_bad(const struct sl_checkpoint_stream *stream)
 {
     return stream->adds != NULL && sl_add_stream_is_bad(stream->adds);
@@ -148,6 +154,24 @@ static silt_status next_state(struct sl_checkpoint_stream *stream, struct ArrowA
     return status;
 }
 
+static void sum_sizes(struct sl_checkpoint_stream *stream, size_t column, const struct ArrowArray *batch)
+{
+    const struct ArrowSchema *types = stream->arrow.children[column];
+    const struct ArrowArray *adds = batch->children[column];
+    for (int64_t k = 0; k < types->n_children; k++) {
+        if (strcmp(types->children[k]->name, "size") != 0) {
+            continue;
+        }
+        const struct ArrowArray *sizes = adds->children[k];
+        const int64_t *values = (const int64_t *)sizes->buffers[1] + sizes->offset + adds->offset + batch->offset;
+        for (int64_t i = 0; i < batch->length && stream->add_bytes >= 0; i++) {
+            if (!sl_add_i64(stream->add_bytes, values[i], &stream->add_bytes)) {
+                stream->add_bytes = -1;
+            }
+        }
+    }
+}
+
 static silt_status next_adds(struct sl_checkpoint_stream *stream, struct ArrowArray *out, silt_error *err)
 {
     struct ArrowArray raw = {0};
@@ -159,8 +183,11 @@ static silt_status next_adds(struct sl_checkpoint_stream *stream, struct ArrowAr
     if (raw.release == NULL) {
         return SILT_OK;
     }
+    const size_t at = column_of(stream, SL_ACTION_ADD);
     SL_TRY(sl_add_deriver_column(&stream->deriver, &raw, &column, err));
-    return sl_action_rows_batch(stream->env, &stream->arrow, column_of(stream, SL_ACTION_ADD), &column, out, err);
+    SL_TRY(sl_action_rows_batch(stream->env, &stream->arrow, at, &column, out, err));
+    sum_sizes(stream, at, out);
+    return SILT_OK;
 }
 
 static silt_status next_removes(struct sl_checkpoint_stream *stream, struct ArrowArray *out, silt_error *err)

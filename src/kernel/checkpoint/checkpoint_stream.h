@@ -40,6 +40,8 @@ silt_status sl_checkpoint_stream_draw(struct sl_checkpoint_stream *stream, int64
                                       struct ArrowArrayStream *out, silt_error *err);
 int64_t sl_checkpoint_stream_rows(const struct sl_checkpoint_stream *stream); /* drawn so far */
 int64_t sl_checkpoint_stream_adds(const struct sl_checkpoint_stream *stream); /* of them */
+/* Sum of add.size, complete when all rows are drawn; -1: more than a number holds. */
+int64_t sl_checkpoint_stream_add_bytes(const struct sl_checkpoint_stream *stream);
 /* Was the failure the older checkpoint's? */
 bool sl_checkpoint_stream_is_bad(const struct sl_checkpoint_stream *stream);
 

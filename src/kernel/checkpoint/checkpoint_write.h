@@ -27,7 +27,8 @@ struct sl_checkpoint_result {
     int64_t version;
     int64_t n_actions; /* -1 when it was not written */
     int64_t n_adds;
-    int64_t size_bytes; /* of all its files */
+    int64_t adds_bytes; /* of the data files that they name; -1: more than a number holds */
+    int64_t size_bytes; /* of all files of the checkpoint */
     int64_t n_files;
 };
 

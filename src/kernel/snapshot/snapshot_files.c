@@ -417,6 +417,26 @@ bool sl_snapshot_has_list(const silt_snapshot *snapshot, bool details)
     return atomic_load(&snapshot->detailed) != NULL || (!details && atomic_load(&snapshot->files) != NULL);
 }
 
+bool sl_snapshot_known_totals(const silt_snapshot *snapshot, int64_t *n_files, int64_t *total_size)
+{
+    const struct sl_file_list *list = atomic_load(&snapshot->detailed);
+    const struct sl_log_view *view = atomic_load(&snapshot->view);
+    if (list == NULL) {
+        list = atomic_load(&snapshot->files);
+    }
+    if (list != NULL) {
+        *n_files = list->n_files;
+        *total_size = list->total_size;
+        return true;
+    }
+    if (view == NULL || view->tail == NULL || view->segment.n_checkpoint > 0 || snapshot->segment_is_tail) {
+        return false;
+    }
+    *n_files = view->tail->n_files;
+    *total_size = view->tail->total_size;
+    return true;
+}
+
 silt_status sl_snapshot_each_tombstone(silt_snapshot *snapshot, const silt_call *call,
                                        silt_status (*visit)(void *ctx, const struct sl_remove *remove, bool *stop,
                                                             silt_error *err),

@@ -47,6 +47,8 @@ silt_status sl_snapshot_each_file(silt_snapshot *snapshot, const silt_call *call
                                   void *ctx, silt_error *err);
 /* Are the files in memory (with details: statistics too), so that a visit reads nothing? */
 bool sl_snapshot_has_list(const silt_snapshot *snapshot, bool details);
+/* Number and bytes of its files, where that is known without reading anything; false: it is not. */
+bool sl_snapshot_known_totals(const silt_snapshot *snapshot, int64_t *n_files, int64_t *total_size);
 /*
  * Visits files that are in memory already (the lists, and what the commits after the checkpoint added), of each layer those with the greatest
  * baseRowId, whether they live or are gone; with their statistics where these are kept. Reads nothing.

@@ -92,8 +92,9 @@ static void clean_up(const struct after *after, silt_snapshot *snapshot)
 
 static silt_status write_checkpoint(const struct after *after, silt_snapshot *snapshot, silt_error *err)
 {
-    SL_TRY(sl_checkpoint_write(snapshot, after->call, NULL, err));
-    return sl_after_crc_restart(after->committed->table, snapshot, after->call, err);
+    struct sl_checkpoint_result counted;
+    SL_TRY(sl_checkpoint_write_told(snapshot, after->call, NULL, &counted, err));
+    return sl_after_crc_restart(after->committed->table, snapshot, after->call, counted.written ? &counted : NULL, err);
 }
 
 static void checkpoint(const struct after *after)

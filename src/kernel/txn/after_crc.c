@@ -4,6 +4,9 @@
  */
 #include "kernel/txn/after_crc.h"
 
+#include <inttypes.h>
+
+#include "base/env.h"
 #include "base/error.h"
 #include "kernel/engine/engine.h"
 #include "kernel/snapshot/crc_derive.h"
@@ -97,12 +100,42 @@ static silt_status step(const struct chain *chain, const struct sl_commit *commi
     return SILT_OK;
 }
 
+/* Totals that lie would be carried from checksum to checksum: what counted the files at hand shows it. */
+static bool contradicts(const struct chain *chain, const struct sl_crc *crc, int64_t n_files, int64_t bytes)
+{
+    if (crc->n_files == n_files && crc->table_size == bytes) {
+        return false;
+    }
+    sl_log(chain->env, SILT_LOG_WARN,
+           "the version checksum of version %" PRId64 " in %.*s is not carried on: it counts %" PRId64
+           " files of %" PRId64 " bytes where there are %" PRId64 " of %" PRId64,
+           crc->version, SL_FMT(chain->source.root), crc->n_files, crc->table_size, n_files, bytes);
+    return true;
+}
+
+/* A checksum of the version that the transaction read, against its files as far as they are in memory; one that lies is made anew of them. */
+static silt_status check_before(const struct chain *chain, struct sl_crc *crc, bool *usable, silt_error *err)
+{
+    silt_snapshot *base = chain->after->committed->base;
+    int64_t n_files = 0;
+    int64_t bytes = 0;
+    const char *why_not = NULL;
+    if (!*usable || base == NULL || crc->version != silt_snapshot_version(base) ||
+        !sl_snapshot_known_totals(base, &n_files, &bytes) || !contradicts(chain, crc, n_files, bytes)) {
+        return SILT_OK;
+    }
+    SL_TRY(sl_crc_of_snapshot(base, chain->call, chain->after->arena, crc, &why_not, err));
+    *usable = why_not == NULL;
+    return SILT_OK;
+}
+
 static silt_status derive(const struct chain *chain, struct sl_crc *out, bool *made, silt_error *err)
 {
     const struct sl_committed *committed = chain->after->committed;
     *made = committed->version == 0;
     if (committed->version > 0) {
         SL_TRY(find_before(chain, out, made, err));
+        SL_TRY(check_before(chain, out, made, err));
     }
     for (int64_t version = out->version + 1; *made && version < committed->version && version > 0; version++) {
         struct sl_commit *winner = sl_arena_alloc_zero(chain->after->arena, sizeof(*winner));
@@ -132,10 +165,10 @@ static silt_status is_stale(const struct chain *chain, int64_t version, struct s
 }
 
 /*
- * One that is there already is another writer's, and as good, if it is of the same commit. Delta Spark leaves it either way, and its totals
+ * replaces: what is there was proven wrong. Otherwise one that is there already is another writer's, and as good, if it is of the same commit. Delta Spark leaves it either way, and its totals
  * are then wrong until it reads all files.
  */
-static silt_status put(const struct chain *chain, const struct sl_crc *crc, silt_error *err)
+static silt_status put(const struct chain *chain, const struct sl_crc *crc, bool replaces, silt_error *err)
 {
     struct sl_arena *arena = chain->after->arena;
     const char *name = sl_crc_name(arena, crc->version);
@@ -152,14 +185,14 @@ static silt_status put(const struct chain *chain, const struct sl_crc *crc, silt
         status = silt_storage_put_hint(chain->source.storage, chain->call, path.ptr, bytes.data, bytes.len, &outcome,
                                        err);
     }
-    bool stale = false;
+    bool stale = replaces;
     if (status == SILT_OK && outcome == SILT_PUT_DONE) {
         sl_table_keep_crc(chain->keeper, crc->version, sl_buf_view(&bytes));
     }
-    if (status == SILT_OK && outcome == SILT_PUT_EXISTS) {
+    if (status == SILT_OK && outcome == SILT_PUT_EXISTS && !replaces) {
         status = is_stale(chain, crc->version, crc->txn_id, &stale, err);
     }
-    if (status == SILT_OK && stale) {
+    if (status == SILT_OK && outcome == SILT_PUT_EXISTS && stale) {
         status = silt_storage_put(chain->source.storage, chain->call, path.ptr, bytes.data, bytes.len, err);
     }
     sl_buf_release(&bytes);
@@ -193,10 +226,11 @@ silt_status sl_after_crc_write(const struct sl_after_crc *after, const silt_call
     const struct chain chain = chain_of(after, after->committed->table, after->committed->base, call);
     *out = (struct sl_crc){.version = -1};
     SL_TRY(derive(&chain, out, made, err));
-    return *made ? put(&chain, out, err) : SILT_OK;
+    return *made ? put(&chain, out, false, err) : SILT_OK;
 }
 
-silt_status sl_after_crc_restart(silt_table *table, silt_snapshot *snapshot, const silt_call *call, silt_error *err)
+silt_status sl_after_crc_restart(silt_table *table, silt_snapshot *snapshot, const silt_call *call,
+                                 const struct sl_checkpoint_result *counted, silt_error *err)
 {
     struct sl_arena arena;
     const struct sl_after_crc after = {.arena = &arena};
@@ -205,6 +239,7 @@ silt_status sl_after_crc_restart(silt_table *table, silt_snapshot *snapshot, con
     struct sl_crc crc;
     const char *why_not = NULL;
     bool found = false;
+    bool lies = false;
     const int64_t version = silt_snapshot_version(snapshot);
     silt_status status = read_crc(&chain, version, &crc, &found, err);
     if (status == SILT_OK && found && crc.txn_id.ptr != NULL) {
@@ -213,10 +248,14 @@ silt_status sl_after_crc_restart(silt_table *table, silt_snapshot *snapshot, con
         found = commit == NULL || commit->commit_info == NULL || commit->commit_info->txn_id.ptr == NULL ||
                 sl_str_eq(commit->commit_info->txn_id, crc.txn_id);
     }
-    if (status == SILT_OK && !found) {
+    if (status == SILT_OK && found && counted != NULL && counted->n_adds >= 0 && counted->adds_bytes >= 0) {
+        lies = contradicts(&chain, &crc, counted->n_adds, counted->adds_bytes);
+    }
+    if (status == SILT_OK && (!found || lies)) {
+        sl_kept_crc_free(chain.keeper, sl_table_take_crc(chain.keeper, version));
         status = sl_crc_of_snapshot(snapshot, call, &arena, &crc, &why_not, err);
         if (status == SILT_OK && why_not == NULL) {
-            status = put(&chain, &crc, err);
+            status = put(&chain, &crc, lies, err);
         }
     }
     sl_arena_release(&arena);

@@ -4,6 +4,7 @@
 #ifndef SL_KERNEL_TXN_AFTER_CRC_H
 #define SL_KERNEL_TXN_AFTER_CRC_H
 
+#include "kernel/checkpoint/checkpoint_write.h"
 #include "kernel/log/crc.h"
 #include "kernel/txn/after_commit.h"
 
@@ -19,7 +20,11 @@ struct sl_after_crc {
  */
 silt_status sl_after_crc_write(const struct sl_after_crc *after, const silt_call *call, struct sl_crc *out, bool *made,
                                silt_error *err);
-/* Writes the checksum of a settled snapshot unless its version has one of the same commit: from it on, they can be derived. */
-silt_status sl_after_crc_restart(silt_table *table, silt_snapshot *snapshot, const silt_call *call, silt_error *err);
+/*
+ * Writes the checksum of a settled snapshot unless its version has one of the same commit: from it on, they can be derived. `counted` is the
+ * checkpoint that was just written of the snapshot: one that contradicts its totals is replaced. Totals of -1, or NULL: nothing was counted.
+ */
+silt_status sl_after_crc_restart(silt_table *table, silt_snapshot *snapshot, const silt_call *call,
+                                 const struct sl_checkpoint_result *counted, silt_error *err);
 
 #endif

@@ -158,10 +158,51 @@ static void a_checkpoint_replaces_one_of_a_commit_that_is_gone(void **state)
     struct log_fixture *f = *state;
     silt_snapshot *base = leave_a_stale_one(f);
     silt_snapshot *snapshot = log_open(f, 1);
-    assert_int_equal(sl_after_crc_restart(f->table, snapshot, NULL, &f->err), SILT_OK);
+    assert_int_equal(sl_after_crc_restart(f->table, snapshot, NULL, NULL, &f->err), SILT_OK);
     expect_crc(f, 1);
     silt_snapshot_unref(snapshot);
     silt_snapshot_unref(base);
+}
+
+#define LYING_CRC                                                                                                              \
+    "{\"tableSizeBytes\":70,\"numFiles\":7,\"numMetadata\":1,\"numProtocol\":1,\"metadata\":{\"id\":\"m1\",\"format\":"        \
+    "{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":\"{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[{\\\"name\\\":" \
+    "\\\"id\\\",\\\"type\\\":\\\"long\\\",\\\"nullable\\\":true,\\\"metadata\\\":{}}]}\",\"partitionColumns\":[],"             \
+    "\"configuration\":{},\"createdTime\":1},\"protocol\":{\"minReaderVersion\":1,\"minWriterVersion\":2}}"
+
+/* The transaction has the files in memory: a sum that is wrong is not carried from checksum to checksum. */
+static void totals_that_lie_are_counted_anew(void **state)
+{
+    struct log_fixture *f = *state;
+    make_table(f);
+    sl_table_keep_crc(f->table, -1, (struct sl_str){NULL, 0});
+    log_put(f, "00000000000000000000.crc", LYING_CRC);
+    silt_snapshot *base = log_open(f, 0);
+    log_commit(f, 1, LOG_ADD("b"), NULL);
+    after(f, base, 1);
+    assert_int_equal(f->test.n_logs, 1);
+    assert_non_null(strstr(f->test.last_log, "counts 7 files of 70 bytes where there are 1 of 10"));
+    expect_crc(f, 1);
+    silt_snapshot_unref(base);
+}
+
+/* Whoever could not know better has carried it on: the next checkpoint counts. */
+static void a_checkpoint_replaces_one_that_counts_wrong(void **state)
+{
+    struct log_fixture *f = *state;
+    make_table(f);
+    log_put(f, "00000000000000000000.crc", LYING_CRC);
+    silt_snapshot *snapshot = log_open(f, 0);
+    const struct sl_checkpoint_result same = {.written = true, .n_adds = 7, .adds_bytes = 70};
+    const struct sl_checkpoint_result unknown = {.written = true, .n_adds = 1, .adds_bytes = -1};
+    const struct sl_checkpoint_result other = {.written = true, .n_adds = 7, .adds_bytes = 10};
+    assert_int_equal(sl_after_crc_restart(f->table, snapshot, NULL, &same, &f->err), SILT_OK);
+    assert_int_equal(sl_after_crc_restart(f->table, snapshot, NULL, &unknown, &f->err), SILT_OK);
+    assert_int_equal(f->test.n_logs, 0);
+    assert_int_equal(sl_after_crc_restart(f->table, snapshot, NULL, &other, &f->err), SILT_OK);
+    assert_int_equal(f->test.n_logs, 1);
+    expect_crc(f, 0);
+    silt_snapshot_unref(snapshot);
 }
 
 static void a_broken_one_before_is_passed_over(void **state)
@@ -233,6 +274,8 @@ int main(void)
         LOG_TEST(one_of_another_writer_stays),
         LOG_TEST(one_of_a_commit_that_is_gone_is_replaced),
         LOG_TEST(a_checkpoint_replaces_one_of_a_commit_that_is_gone),
+        LOG_TEST(totals_that_lie_are_counted_anew),
+        LOG_TEST(a_checkpoint_replaces_one_that_counts_wrong),
         LOG_TEST(a_broken_one_before_is_passed_over),
         LOG_TEST(failed_allocations_leave_the_commit_alone),
         LOG_TEST(a_checkpoint_that_fails_costs_one_note),
