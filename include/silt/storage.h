@@ -150,7 +150,8 @@ typedef struct silt_storage_vtable {
 
     /*
      * Optional. As put_if_absent, for a file that nobody needs and whose readers can tell whether it is sound (version checksums): it need
-     * not be durable, and after a failure of the machine may be gone, empty or cut. NULL slot: put_if_absent.
+     * not be durable, and after a failure of the machine may be gone, empty or cut. A store that makes folders makes none for it, and fails
+     * with SILT_ENOTFOUND: the table was dropped. NULL slot: put_if_absent.
      */
     silt_status (*put_hint)(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                             silt_put_outcome *outcome, silt_error *err);

@@ -1,14 +1,20 @@
 /*
  * Removing a table with its folder. What is not certainly one table's is refused before anything is touched: a folder without a log, one
  * with another table within, one that a catalog manages. Called by DROP TABLE; one thread.
+ *
+ * Writers and DROP need no lock: a writer looks after its commit for the version that it rests on (log_fate.h), and DROP, after deleting, for
+ * commits that came meanwhile. At least one of the two sees what the other did.
  */
 #include "base/error.h"
-#include "kernel/log/commit.h"
+#include "kernel/log/list.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 #include "silt/commands.h"
 
 #include <string.h>
+
+/* Writers may go on while a table is dropped, but each looks after its commit whether the table stands. */
+#define MAX_PASSES 8
 
 struct content {
     bool has_log;
@@ -67,6 +73,34 @@ static silt_status check_owner(silt_table *table, const silt_call *call, silt_er
     return SILT_OK;
 }
 
+/* Who committed while the table went has left a log that begins in the middle: that goes, too, but not a table that was made anew meanwhile. */
+static silt_status remove_stragglers(silt_table *table, const silt_call *call, bool *any, silt_error *err)
+{
+    silt_storage *storage = sl_table_storage(table);
+    const silt_env *env = silt_engine_env(silt_table_engine(table));
+    struct sl_arena arena;
+    struct sl_vec files;
+    bool exists = false;
+    bool anew = false;
+    *any = false;
+    sl_arena_init(&arena, env);
+    sl_vec_init(&files, env, sizeof(struct sl_log_file));
+    silt_status status = sl_log_list(storage, call, sl_table_root(table), 0, &arena, &files, &exists, err);
+    for (size_t i = 0; i < files.len; i++) {
+        const struct sl_log_file *file = sl_vec_at(&files, i);
+        anew = anew || (file->kind == SL_LOG_COMMIT && file->version == 0);
+    }
+    for (size_t i = 0; status == SILT_OK && !anew && i < files.len; i++) {
+        const struct sl_log_file *file = sl_vec_at(&files, i);
+        const struct sl_str path = sl_log_path(&arena, sl_table_root(table), file->name);
+        status = path.ptr != NULL ? silt_storage_remove(storage, call, path.ptr, err) : sl_fail_nomem(err);
+        *any = true;
+    }
+    sl_vec_release(&files);
+    sl_arena_release(&arena);
+    return status;
+}
+
 silt_status silt_table_drop(silt_table *table, const silt_call *call, silt_error *err)
 {
     const silt_list_options options = {.size = sizeof(options), .recursive = true};
@@ -91,5 +125,10 @@ silt_status silt_table_drop(silt_table *table, const silt_call *call, silt_error
                        content.other);
     }
     SL_TRY(check_owner(table, call, err));
-    return silt_storage_remove_tree(storage, call, root, err);
+    SL_TRY(silt_storage_remove_tree(storage, call, root, err));
+    bool any = true;
+    for (int pass = 0; any && pass < MAX_PASSES; pass++) {
+        SL_TRY(remove_stragglers(table, call, &any, err));
+    }
+    return SILT_OK;
 }

@@ -168,9 +168,9 @@ static silt_status write_inside(struct sl_run *run, struct sl_row_source *source
 {
     silt_parquet_write request = {.size = sizeof(request)};
     SL_TRY(sl_txn_write_request(txn, &request, err));
-    SL_TRY(
-        source->query.plane.vtable->write_query(source->query.plane.dp, run->call, sql, &run->params, &request, err));
-    return sl_txn_write_finish(txn, err);
+    const silt_status status = source->query.plane.vtable->write_query(source->query.plane.dp, run->call, sql,
+                                                                       &run->params, &request, err);
+    return status == SILT_OK ? sl_txn_write_finish(txn, err) : sl_txn_write_failed(txn, run->call, status, err);
 }
 
 silt_status sl_row_source_write(struct sl_run *run, struct sl_row_source *source, const size_t *mapping, silt_txn *txn,

@@ -41,6 +41,7 @@ struct sl_local {
     struct sl_local_folders *folders; /* NULL: none are remembered */
     bool allow_lock_file;
     bool no_sync;
+    bool no_folders; /* a file whose folder is missing is not written */
 };
 
 /* The system's own. Static storage. */

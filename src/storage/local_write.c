@@ -29,7 +29,7 @@ silt_status sl_local_open_temp(const struct sl_local *local, const char *final, 
     SL_TRY(sl_local_temp_path(local, final, temp, err));
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     *fd = open(temp, flags, 0666);
-    for (int i = 0; *fd < 0 && errno == ENOENT && i < SL_LOCAL_MAX_ANEW; i++) {
+    for (int i = 0; *fd < 0 && errno == ENOENT && !local->no_folders && i < SL_LOCAL_MAX_ANEW; i++) {
         SL_TRY(sl_local_make_parents(local, final, err));
         *fd = open(temp, flags, 0666);
     }
@@ -104,12 +104,13 @@ silt_status sl_local_put_if_absent(void *impl, const silt_call *call, const char
     return status;
 }
 
-/* The same without waiting for the disk. */
+/* The same without waiting for the disk, and only beside the files that it is about. */
 silt_status sl_local_put_hint(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                               silt_put_outcome *outcome, silt_error *err)
 {
     struct sl_local lazy = *(const struct sl_local *)impl;
     lazy.no_sync = true;
+    lazy.no_folders = true;
     return sl_local_put_if_absent(&lazy, call, path, data, data_len, outcome, err);
 }
 

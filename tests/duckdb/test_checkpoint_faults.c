@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "checkpoint_world.h"
 #include "fsck_findings.h"
@@ -15,14 +16,18 @@ struct plan {
     bool armed;
     uint64_t calls, at;
     silt_fault_action action;
+    silt_storage *dropper; /* removes `doomed` when a checkpoint gets its name; NULL: nobody does */
+    const char *doomed;
 };
 
 static silt_fault_action decide(void *ctx, uint64_t number, const char *operation, const char *path)
 {
     struct plan *plan = ctx;
     (void)number;
-    (void)operation;
-    (void)path;
+    if (plan->dropper != NULL && strstr(path, ".checkpoint.") != NULL && strcmp(operation, "stat") != 0 &&
+        strcmp(operation, "remove") != 0) {
+        assert_int_equal(silt_storage_remove_tree(plan->dropper, NULL, plan->doomed, NULL), SILT_OK);
+    }
     return plan->armed && plan->calls++ == plan->at ? plan->action : SILT_FAULT_NONE;
 }
 
@@ -134,10 +139,50 @@ static void no_failure_leaves_half_a_checkpoint(void **state)
     silt_engine_unref(engine);
 }
 
+/* It would be the only file of a log, and pass for a table whose data is gone. */
+static void no_checkpoint_is_left_of_a_table_that_was_dropped(void **state)
+{
+    static const struct sl_checkpoint_options kinds[] = {
+        {.kind = SL_CHECKPOINT_V1},
+        {.kind = SL_CHECKPOINT_V1, .rows_per_part = 6},
+        {.kind = SL_CHECKPOINT_V2, .files_per_sidecar = 9},
+        {.kind = SL_CHECKPOINT_V2, .json_top = true},
+    };
+    struct session_fixture *s = *state;
+    struct plan plan = {0};
+    silt_engine *engine = faulty_engine(&plan);
+    assert_int_equal(silt_storage_local_new(silt_env_default(), NULL, &plan.dropper, NULL), SILT_OK);
+    for (size_t kind = 0; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
+        const char *name = sl_arena_printf(&s->arena, "d%d", (int)kind);
+        struct sl_checkpoint_result result;
+        silt_table *table = NULL;
+        silt_snapshot *snapshot = NULL;
+        struct world w;
+        struct stat ignored;
+        world_begin(&w, s, name, 5);
+        w.v2 = kinds[kind].rows_per_part == 0;
+        while (w.version < 3) {
+            world_commit(&w);
+        }
+        plan.doomed = sl_arena_printf(&s->arena, "%s/%s", s->dir, name);
+        assert_int_equal(silt_table_for_path(engine, plan.doomed, &table, &s->err), SILT_OK);
+        assert_int_equal(silt_table_latest_snapshot(table, NULL, &snapshot, &s->err), SILT_OK);
+        assert_int_equal(sl_checkpoint_write_told(snapshot, NULL, &kinds[kind], &result, &s->err), SILT_ECONFLICT);
+        assert_string_equal(s->err.code_name, "DELTA_CONCURRENT_WRITE");
+        assert_int_not_equal(stat(plan.doomed, &ignored), 0);
+        silt_snapshot_unref(snapshot);
+        silt_table_unref(table);
+    }
+    silt_storage_unref(plan.dropper);
+    silt_engine_unref(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(no_failure_leaves_half_a_checkpoint, session_set_up, session_tear_down),
+        cmocka_unit_test_setup_teardown(no_checkpoint_is_left_of_a_table_that_was_dropped, session_set_up,
+                                        session_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

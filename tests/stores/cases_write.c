@@ -36,6 +36,7 @@ void a_hint_takes_a_free_name_only(struct contract *c)
     silt_error err = SILT_ERROR_INIT;
     silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
     (void)path_of(c, path, "0.crc");
+    (void)put_new_text(c, "0.json", "what it is about", SILT_PUT_DONE); /* the folder */
     silt_status status = silt_storage_put_hint(c->store, NULL, path, "one", 3, &outcome, &err);
     (void)(expect_status(c, status, SILT_OK, &err, "put_hint") &&
            expect(c, outcome == SILT_PUT_DONE, "a free name is not DONE"));

@@ -110,7 +110,7 @@ static silt_status count_stat(void *impl, const silt_call *call, const char *pat
                               int64_t *modified_ms, silt_error *err)
 {
     const struct counting *c = impl;
-    const size_t round = begin(c->rounds, &c->rounds->n_stats, 1, false);
+    const size_t round = begin(c->rounds, &c->rounds->n_stats, 1, true);
     return end(c->rounds, round, silt_storage_stat(c->base.inner, call, path, size_bytes, modified_ms, err));
 }
 

@@ -97,6 +97,16 @@ static void keep_schema(struct sl_checkpoint_putting *p, const struct sl_checkpo
     p->hint.schema = p->schema;
 }
 
+static silt_status note_made(struct sl_checkpoint_putting *p, const char *path, silt_error *err)
+{
+    const char **slot = sl_vec_push(&p->made);
+    if (slot == NULL) {
+        return sl_fail_nomem(err);
+    }
+    *slot = path;
+    return SILT_OK;
+}
+
 /* One file of the rows that are asked for, under the layout that is set. */
 static silt_status put_stream(struct sl_checkpoint_putting *p, const struct sl_checkpoint_stream_request *request,
                               silt_parquet_write_file *file, silt_error *err)
@@ -113,6 +123,7 @@ static silt_status put_stream(struct sl_checkpoint_putting *p, const struct sl_c
         count(p, stream);
         count_file(p, file->size_bytes);
         keep_schema(p, stream);
+        status = note_made(p, file->path, err);
     }
     sl_checkpoint_stream_close(stream);
     return status;
@@ -355,6 +366,7 @@ static silt_status put_top_json(struct sl_checkpoint_putting *p, const char *pat
     }
     if (status == SILT_OK) {
         count_file(p, (int64_t)text.len);
+        status = note_made(p, path, err);
         p->hint.v2_size_bytes = (int64_t)text.len;
         p->hint.v2_modified_ms = sl_now_ms(p->content->env);
         p->hint.schema = NULL;
@@ -363,23 +375,34 @@ static silt_status put_top_json(struct sl_checkpoint_putting *p, const char *pat
     return status;
 }
 
+/* Without the call: what was cancelled is cleaned up, too. */
+static void remove_file(struct sl_checkpoint_putting *p, const char *path)
+{
+    silt_error err = SILT_ERROR_INIT;
+    if (path == NULL || silt_storage_remove(p->content->source.storage, NULL, path, &err) != SILT_OK) {
+        sl_log(p->content->env, SILT_LOG_WARN, "a file of a failed checkpoint stays behind: %s", err.message);
+    }
+}
+
 /*
  * What no top file names is of no use to anybody. Not after a top file was to be written: its outcome may not be known, and a checkpoint
  * without its sidecars is worse than sidecars without a checkpoint, which a clean-up of the log removes.
  */
 static void remove_sidecars(struct sl_checkpoint_putting *p)
 {
-    const struct sl_log_source *source = &p->content->source;
     for (size_t i = 0; i < p->sidecars.len; i++) {
         const struct sl_sidecar *sidecar = sl_vec_at(&p->sidecars, i);
-        const char *path = sl_arena_printf(&p->arena, "%.*s/" SL_LOG_DIR "/_sidecars/%.*s", SL_FMT(source->root),
-                                           SL_FMT(sidecar->path));
-        silt_error err = SILT_ERROR_INIT;
-        /* Without the call: what was cancelled is cleaned up, too. */
-        if (path == NULL || silt_storage_remove(source->storage, NULL, path, &err) != SILT_OK) {
-            sl_log(p->content->env, SILT_LOG_WARN, "a sidecar of a failed checkpoint stays behind: %s", err.message);
-        }
+        remove_file(p, sl_arena_printf(&p->arena, "%.*s/" SL_LOG_DIR "/_sidecars/%.*s", SL_FMT(p->content->source.root),
+                                       SL_FMT(sidecar->path)));
     }
+}
+
+void sl_checkpoint_take_back(struct sl_checkpoint_putting *putting)
+{
+    for (size_t i = 0; i < putting->made.len; i++) {
+        remove_file(putting, *(const char *const *)sl_vec_at(&putting->made, i));
+    }
+    remove_sidecars(putting);
 }
 
 static silt_status put_v2(struct sl_checkpoint_putting *p, silt_error *err)

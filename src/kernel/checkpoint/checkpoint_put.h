@@ -19,6 +19,7 @@ struct sl_checkpoint_putting {
     int32_t n_parts;             /* of a plan in parts */
     struct sl_vec state;         /* struct sl_action, the state beside the files */
     struct sl_vec sidecars;      /* struct sl_sidecar, written so far */
+    struct sl_vec made;          /* const char *, paths of the other files that were written */
     struct sl_arena arena;       /* of what is below */
     struct sl_hint_content hint; /* filled */
     silt_schema *schema;         /* of hint.schema */
@@ -28,6 +29,9 @@ struct sl_checkpoint_putting {
 
 /* "<root>/_delta_log/<version>.checkpoint.parquet", in the arena; ptr NULL: out of memory. */
 struct sl_str sl_checkpoint_classic_path(struct sl_arena *arena, struct sl_str root, int64_t version);
+
+/* Removes what was written: the table that it is of was dropped. */
+void sl_checkpoint_take_back(struct sl_checkpoint_putting *putting);
 
 silt_status sl_checkpoint_put(struct sl_checkpoint_putting *putting, silt_error *err);
 

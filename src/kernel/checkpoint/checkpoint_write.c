@@ -11,6 +11,7 @@
 #include "kernel/action/action_arrow.h"
 #include "kernel/engine/engine.h"
 #include "kernel/feature/feature.h"
+#include "kernel/log/log_fate.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 
@@ -212,6 +213,7 @@ static void begin(struct writing *w, const silt_env *env, struct sl_checkpoint_r
                                                 .result = result};
     sl_vec_init(&w->putting.state, env, sizeof(struct sl_action));
     sl_vec_init(&w->putting.sidecars, env, sizeof(struct sl_sidecar));
+    sl_vec_init(&w->putting.made, env, sizeof(const char *));
     sl_arena_init(&w->putting.arena, env);
 }
 
@@ -223,6 +225,7 @@ static void end(struct writing *w)
     silt_schema_unref(w->partition);
     sl_vec_release(&w->putting.state);
     sl_vec_release(&w->putting.sidecars);
+    sl_vec_release(&w->putting.made);
     sl_arena_release(&w->putting.arena);
     sl_checkpoint_content_release(&w->content);
 }
@@ -250,6 +253,23 @@ static silt_status check_taken(struct writing *w, silt_error *err)
                            silt_snapshot_version(w->snapshot));
 }
 
+/* A checkpoint without its commit would pass for a table, whose files are gone. */
+static silt_status check_standing(struct writing *w, silt_error *err)
+{
+    const struct sl_log_look look = {.env = w->content.env,
+                                     .storage = w->content.source.storage,
+                                     .root = w->content.source.root,
+                                     .base = sl_snapshot_commit_file(w->snapshot),
+                                     .ours = w->putting.version};
+    if (sl_log_fate(&look, w->call) != SL_LOG_GONE) {
+        return SILT_OK;
+    }
+    sl_checkpoint_take_back(&w->putting);
+    return sl_fail(err, SILT_ECONFLICT, "DELTA_CONCURRENT_WRITE",
+                   "the table was dropped while a checkpoint of its version %" PRId64 " was written",
+                   w->putting.version);
+}
+
 /* Somebody else may have been faster with the one name that a classic checkpoint has: then it is theirs, and good. */
 static silt_status write_once(struct writing *w, const struct sl_log_view *view, struct sl_checkpoint_result *result,
                               silt_error *err)
@@ -261,8 +281,12 @@ static silt_status write_once(struct writing *w, const struct sl_log_view *view,
     if (status == SILT_EEXISTS && !w->plan.is_v2) {
         *result = (struct sl_checkpoint_result){.version = silt_snapshot_version(w->snapshot), .n_actions = -1};
         silt_error_reset(&found);
+        w->putting.hint.version = -1;
         status = w->plan.in_parts ? SILT_OK : check_taken(w, &found);
-    } else if (status == SILT_OK && w->putting.hint.version >= 0) {
+    } else if (status == SILT_OK) {
+        status = check_standing(w, &found);
+    }
+    if (status == SILT_OK && w->putting.hint.version >= 0) {
         status = sl_hint_write(&w->content.source, w->call, &w->putting.hint, &found);
     }
     if (status != SILT_OK && err != NULL) {

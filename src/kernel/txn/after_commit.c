@@ -1,7 +1,7 @@
 /*
  * The course of what follows a commit: the version checksum, which costs a small read and a small write; and every
  * delta.checkpointInterval commits a checkpoint, after which expired files of the log may go. Only for a checkpoint are the
- * table's files loaded. Called by silt_txn_commit, on its thread.
+ * table's files loaded. And a look whether the table is still there. Called by silt_txn_commit, on its thread.
  */
 #include "kernel/txn/after_commit.h"
 
@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "kernel/checkpoint/checkpoint_write.h"
 #include "kernel/checkpoint/cleanup.h"
+#include "kernel/engine/engine.h"
 #include "kernel/feature/feature.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
@@ -25,6 +26,7 @@ struct after {
     const silt_env *env;
     struct sl_arena arena;
     const struct sl_metadata *metadata; /* of the version, NULL: not known */
+    enum sl_log_fate fate;
 };
 
 static void tell(const struct after *after, const char *what, const silt_error *err)
@@ -114,21 +116,76 @@ static void checkpoint(const struct after *after)
     silt_snapshot_unref(snapshot);
 }
 
-void sl_after_commit(const struct sl_committed *committed, const silt_call *call)
+/* ---- the whole ---- */
+
+static void add_checksum(struct after *after)
+{
+    silt_error err = SILT_ERROR_INIT;
+    if (after->committed->bytes.len <= MAX_PARSED_BYTES && write_crc(after, &err) != SILT_OK) {
+        tell(after, "its version checksum was not written", &err);
+    }
+}
+
+static void look(struct after *after)
+{
+    const struct sl_committed *committed = after->committed;
+    const bool rests = committed->base != NULL && !sl_table_is_catalog(committed->table);
+    const struct sl_log_look what = {.env = after->env,
+                                     .storage = sl_table_storage(committed->table),
+                                     .root = sl_table_root(committed->table),
+                                     .base = rests ? sl_snapshot_commit_file(committed->base) : NULL,
+                                     .ours = committed->version};
+    after->fate = sl_log_fate(&what, after->call);
+}
+
+static void run_item(void *arg, size_t item)
+{
+    if (item == 0) {
+        add_checksum(arg);
+    } else {
+        look(arg);
+    }
+}
+
+/* A store far away is asked at the same time. */
+static void look_and_add_checksum(struct after *after)
+{
+    silt_table *table = after->committed->table;
+    silt_engine *engine = silt_table_engine(table);
+    if (sl_engine_asks_at_once(engine, sl_table_storage(table), sl_table_root(table).ptr)) {
+        sl_parallel_for(sl_engine_executor(engine), 2, run_item, after);
+    } else {
+        look(after);
+        if (after->fate == SL_LOG_STANDS) {
+            add_checksum(after);
+        }
+    }
+}
+
+static void remove_checksum(struct after *after)
+{
+    const char *name = sl_crc_name(&after->arena, after->committed->version);
+    const struct sl_str path = name != NULL ? sl_log_path(&after->arena, sl_table_root(after->committed->table),
+                                                          sl_str_from(name))
+                                            : (struct sl_str){NULL, 0};
+    if (path.ptr != NULL) {
+        sl_ignore(silt_storage_remove(sl_table_storage(after->committed->table), NULL, path.ptr, NULL));
+    }
+}
+
+enum sl_log_fate sl_after_commit(const struct sl_committed *committed, const silt_call *call)
 {
     struct after after = {.committed = committed,
                           .call = call,
                           .env = silt_engine_env(silt_table_engine(committed->table)),
                           .metadata = committed->base != NULL ? sl_snapshot_get_metadata(committed->base) : NULL};
     sl_arena_init(&after.arena, after.env);
-    if (committed->bytes.len <= MAX_PARSED_BYTES) {
-        silt_error err = SILT_ERROR_INIT;
-        if (write_crc(&after, &err) != SILT_OK) {
-            tell(&after, "its version checksum was not written", &err);
-        }
-    }
-    if (checkpoint_is_due(&after)) {
+    look_and_add_checksum(&after);
+    if (after.fate != SL_LOG_STANDS) {
+        remove_checksum(&after);
+    } else if (checkpoint_is_due(&after)) {
         checkpoint(&after);
     }
     sl_arena_release(&after.arena);
+    return after.fate;
 }

@@ -1,11 +1,12 @@
 /*
  * What happens after a commit, for the good of later readers: the version checksum, the checkpoint that is due, the clean-up of
- * expired log files. The commit stands whatever comes of it. Called by silt_txn_commit, on its thread.
+ * expired log files. The commit stands whatever comes of these. Called by silt_txn_commit, on its thread.
  */
 #ifndef SL_KERNEL_TXN_AFTER_COMMIT_H
 #define SL_KERNEL_TXN_AFTER_COMMIT_H
 
 #include "base/str.h"
+#include "kernel/log/log_fate.h"
 #include "silt/engine.h"
 #include "silt/snapshot.h"
 #include "silt/table.h"
@@ -21,7 +22,10 @@ struct sl_committed {
     const struct silt_commit_options *options; /* NULL: defaults */
 };
 
-/* Never fails: what goes wrong is told once on the log sink of the environment. */
-void sl_after_commit(const struct sl_committed *committed, const silt_call *call);
+/*
+ * Never fails: what goes wrong is told once on the log sink of the environment. Returns what has become of the table that the transaction
+ * read; unless it stands, nothing is left of what was done here.
+ */
+enum sl_log_fate sl_after_commit(const struct sl_committed *committed, const silt_call *call);
 
 #endif

@@ -8,9 +8,12 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "kernel/log/log_fate.h"
 #include "kernel/snapshot/load.h"
+#include "kernel/txn/txn_write.h"
 
-/* Of so short a transaction it is not worth a request to look whether the table was dropped meanwhile; no version expires so soon. */
+/* Of so short a transaction it is not worth a request to list what came meanwhile: no version expires so soon, and after the commit is soon
+   enough to see that the table was dropped. */
 #define TRUSTED_US INT64_C(1000000)
 
 /* What is seen of the log from the base on. */
@@ -40,31 +43,59 @@ static struct tail look_at(const silt_txn *txn, const struct sl_vec *files, int6
 
 static silt_status judge(const silt_txn *txn, const struct tail *tail, int64_t next, silt_error *err)
 {
-    silt_status status = SILT_OK;
     if (tail->base_changed || tail->newest < txn->read_version) {
-        status = sl_fail(err, SILT_ECONFLICT, "DELTA_CONCURRENT_WRITE",
-                         "the table that the transaction rests on, at version %" PRId64 ", is not there any more: it "
-                         "was dropped, or replaced by another one",
-                         txn->read_version);
-        sl_error_version(err, txn->read_version);
-    } else if (tail->newest >= next && !tail->next_is_there) {
-        status = sl_fail(err, SILT_ECONFLICT, "DELTA_CONCURRENT_WRITE",
-                         "the transaction rests on version %" PRId64 ", and version %" PRId64
-                         " came and has expired since: what it changed cannot be known any more",
-                         txn->read_version, next);
+        return sl_conflict_dropped(txn->read_version, err);
+    }
+    if (tail->newest >= next && !tail->next_is_there) {
+        const silt_status status = sl_fail(err, SILT_ECONFLICT, "DELTA_CONCURRENT_WRITE",
+                                           "the transaction rests on version %" PRId64 ", and version %" PRId64
+                                           " came and has expired since: what it changed cannot be known any more",
+                                           txn->read_version, next);
         sl_error_version(err, next);
-    }
-    if (status != SILT_OK) {
         sl_error_hint(err, "run the operation again; it will start from the table's new state");
+        return status;
     }
-    return status;
+    return SILT_OK;
+}
+
+static bool stands(const silt_txn *txn, const silt_call *call)
+{
+    const struct sl_log_look look = {.env = txn->env,
+                                     .storage = txn->storage,
+                                     .root = txn->root,
+                                     .base = sl_snapshot_commit_file(txn->snapshot),
+                                     .ours = -1};
+    return sl_log_fate(&look, call) == SL_LOG_STANDS;
+}
+
+/* Of a base that was the newest version a moment ago its commit is looked for where that is no request: what is refused now leaves no trace. */
+static silt_status check_young_base(const silt_txn *txn, const silt_call *call, silt_error *err)
+{
+    char path[4096];
+    if (silt_storage_local_path(txn->storage, txn->root.ptr, path, sizeof(path), NULL) != SILT_OK ||
+        stands(txn, call)) {
+        return SILT_OK;
+    }
+    return sl_conflict_dropped(txn->read_version, err);
+}
+
+silt_status sl_txn_write_failed(const silt_txn *txn, const silt_call *call, silt_status status, silt_error *err)
+{
+    if (status != SILT_ENOTFOUND || txn->snapshot == NULL || sl_table_is_catalog(txn->table) || stands(txn, call)) {
+        return status;
+    }
+    silt_error_reset(err);
+    return sl_conflict_dropped(txn->read_version, err);
 }
 
 silt_status sl_txn_check_base(const silt_txn *txn, const silt_call *call, int64_t *newest, silt_error *err)
 {
     *newest = -1;
-    if (txn->snapshot == NULL || sl_table_is_catalog(txn->table) || sl_snapshot_was_newest(txn->snapshot, TRUSTED_US)) {
+    if (txn->snapshot == NULL || sl_table_is_catalog(txn->table)) {
         return SILT_OK; /* what a catalog manages, it alone gives away */
+    }
+    if (sl_snapshot_was_newest(txn->snapshot, TRUSTED_US)) {
+        return check_young_base(txn, call, err);
     }
     int64_t next = 0;
     if (!sl_add_i64(txn->read_version, 1, &next)) {

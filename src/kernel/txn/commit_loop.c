@@ -149,6 +149,13 @@ static silt_status finish_failed(struct run *run, silt_status status, silt_error
     return returned;
 }
 
+static silt_status finish_dropped(struct run *run, silt_error *err)
+{
+    run->end->outcome = SILT_COMMIT_CONFLICT;
+    run->end->conflict = SILT_CONFLICT_CONCURRENT_WRITE;
+    return sl_conflict_dropped(run->facts.read_version, err);
+}
+
 /* Puts the transaction on top of a winner that does not stand against it. */
 static silt_status pass_winner(struct run *run, struct sl_commit *winner)
 {
@@ -278,6 +285,9 @@ static silt_status put_once(struct run *run, bool *over, silt_error *err)
     *over = true;
     if (status == SILT_EIO && look_at(run, &ignored, &look_status) == LOOK_OURS) {
         return finish(run, SILT_COMMIT_COMMITTED);
+    }
+    if (status == SILT_ENOTFOUND && run->job->place->base != NULL && !sl_error_is(&cause, SL_BUCKET_NOT_FOUND)) {
+        return finish_dropped(run, err); /* the folder of the log went away under it */
     }
     run->last = cause;
     return finish_failed(run, status, err);

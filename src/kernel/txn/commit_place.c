@@ -76,6 +76,18 @@ silt_status sl_place_read(const struct sl_commit_place *place, const silt_call *
                                     : sl_place_read_published(place, call, version, out, err);
 }
 
+silt_status sl_place_take_back(const struct sl_commit_place *place, int64_t version, silt_error *err)
+{
+    struct sl_arena scratch;
+    const char *path = NULL;
+    silt_status status = commit_path(place, version, &scratch, &path, err);
+    if (status == SILT_OK) {
+        status = silt_storage_remove(place->storage, NULL, path, err);
+    }
+    sl_arena_release(&scratch);
+    return status;
+}
+
 silt_status sl_place_time(const struct sl_commit_place *place, const silt_call *call, int64_t version, int64_t *time_ms,
                           silt_error *err)
 {

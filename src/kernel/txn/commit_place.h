@@ -8,14 +8,16 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/uuid.h"
+#include "kernel/log/commit.h"
 #include "silt/committer.h"
 #include "silt/storage.h"
 
 struct sl_commit_place {
     const silt_env *env;
-    silt_storage *storage;     /* borrowed */
-    struct sl_str root;        /* of the table */
-    silt_committer *committer; /* borrowed; NULL: the log's folder */
+    silt_storage *storage;          /* borrowed */
+    struct sl_str root;             /* of the table */
+    silt_committer *committer;      /* borrowed; NULL: the log's folder */
+    const struct sl_log_file *base; /* what the transaction rests on, as it was listed; NULL: nothing, or not known */
 
     /* What was staged last, for the committer; zero at first. */
     int64_t staged_version;
@@ -30,6 +32,9 @@ silt_status sl_place_put(struct sl_commit_place *place, const silt_call *call, i
 /* Fills out with the bytes of a version. SILT_ENOTFOUND: it is free, as far as can be seen. */
 silt_status sl_place_read(const struct sl_commit_place *place, const silt_call *call, int64_t version,
                           struct sl_buf *out, silt_error *err);
+
+/* Takes back a version of ours that stands alone. Not subject to the deadline of a call. */
+silt_status sl_place_take_back(const struct sl_commit_place *place, int64_t version, silt_error *err);
 
 /* After an end in which nothing of ours is, or will be, in the log: what was staged is removed. */
 void sl_place_drop_staged(struct sl_commit_place *place);

@@ -343,3 +343,14 @@ silt_status sl_conflict_fail(const struct sl_conflict_verdict *verdict, struct s
     add_hint(verdict, text, scratch, err);
     return status;
 }
+
+silt_status sl_conflict_dropped(int64_t read_version, silt_error *err)
+{
+    const silt_status status = sl_fail(err, SILT_ECONFLICT, "DELTA_CONCURRENT_WRITE",
+                                       "the table that the transaction rests on, at version %lld, is not there any "
+                                       "more: it was dropped, or replaced by another one",
+                                       (long long)read_version);
+    sl_error_version(err, read_version);
+    sl_error_hint(err, "run the operation again; it will start from the table's new state");
+    return status;
+}

@@ -61,6 +61,9 @@ struct sl_conflict_verdict {
 void sl_conflict_check(const struct sl_txn_facts *txn, const struct sl_commit *winner, struct sl_arena *scratch,
                        struct sl_conflict_verdict *out);
 
+/* SILT_ECONFLICT: the table was dropped under a transaction that had read this version of it. */
+silt_status sl_conflict_dropped(int64_t read_version, silt_error *err);
+
 /* Sets err to the class and text of a verdict: winning version, its operation, the file, what to do. */
 silt_status sl_conflict_fail(const struct sl_conflict_verdict *verdict, struct sl_arena *scratch, silt_error *err);
 

@@ -182,13 +182,19 @@ static silt_status check_base(struct run *run, const silt_call *call, silt_error
     return status;
 }
 
+static struct sl_commit_place place_of(const silt_txn *txn)
+{
+    return (struct sl_commit_place){.env = txn->env,
+                                    .storage = txn->storage,
+                                    .root = txn->root,
+                                    .committer = txn->by_catalog ? sl_table_committer(txn->table) : NULL,
+                                    .base = txn->snapshot != NULL ? sl_snapshot_commit_file(txn->snapshot) : NULL};
+}
+
 static silt_status run_job(struct run *run, const silt_call *call, silt_error *err)
 {
     silt_txn *txn = run->txn;
-    struct sl_commit_place place = {.env = txn->env,
-                                    .storage = txn->storage,
-                                    .root = txn->root,
-                                    .committer = txn->by_catalog ? sl_table_committer(txn->table) : NULL};
+    struct sl_commit_place place = place_of(txn);
     for (size_t i = 0; i < txn->app_txns.len; i++) {
         sl_txn_action_at(&txn->app_txns, i)->u.app_txn.last_updated = sl_now_ms(txn->env);
     }
@@ -255,25 +261,56 @@ static void fill_result(const struct run *run, silt_commit_result *result)
     memcpy(result, &full, result->size < sizeof(full) ? result->size : sizeof(full));
 }
 
+static void publish(const struct run *run, const silt_call *call)
+{
+    const silt_txn *txn = run->txn;
+    silt_error found = SILT_ERROR_INIT;
+    if (txn->by_catalog && silt_table_publish(txn->table, call, NULL, &found) != SILT_OK) {
+        sl_log(txn->env, SILT_LOG_WARN, "%s: version %lld is committed, but not published: %s",
+               silt_table_uri(txn->table), (long long)run->end.version, found.message);
+    }
+}
+
+/* Its version is in the log, but the table that it rests on is not what it was. */
+static silt_status finish_fallen(struct run *run, enum sl_log_fate fate, silt_error *err)
+{
+    const struct sl_commit_place place = place_of(run->txn);
+    const int64_t version = run->end.version;
+    silt_error found = SILT_ERROR_INIT;
+    if (fate == SL_LOG_GONE && sl_place_take_back(&place, version, &found) == SILT_OK) {
+        run->end.outcome = SILT_COMMIT_CONFLICT;
+        run->end.conflict = SILT_CONFLICT_CONCURRENT_WRITE;
+        run->end.version = -1;
+        return sl_conflict_dropped(run->txn->read_version, err);
+    }
+    run->end.outcome = SILT_COMMIT_UNKNOWN;
+    const silt_status status = sl_fail(
+        err, SILT_EUNKNOWN, NULL, "version %lld was written (txnId %s), but version %lld, which it rests on, %s%s",
+        (long long)version, run->render.txn_id, (long long)run->txn->read_version,
+        fate == SL_LOG_GONE ? "was dropped with the table, and it could not be taken back: " : "is another one now",
+        found.message);
+    sl_error_version(err, version);
+    sl_error_hint(err, "look at the table before trying again");
+    return status;
+}
+
 /* Everything that can be done once the version is ours. */
-static void finish_committed(struct run *run, const silt_call *call)
+static silt_status finish_committed(struct run *run, const silt_call *call, silt_error *err)
 {
     silt_txn *txn = run->txn;
-    txn->written.len = 0; /* they belong to the table now */
-    sl_txn_unmark_creation(txn);
-    if (txn->by_catalog) {
-        silt_error found = SILT_ERROR_INIT;
-        if (silt_table_publish(txn->table, call, NULL, &found) != SILT_OK) {
-            sl_log(txn->env, SILT_LOG_WARN, "%s: version %lld is committed, but not published: %s",
-                   silt_table_uri(txn->table), (long long)run->end.version, found.message);
-        }
-    }
+    publish(run, call);
     const struct sl_committed committed = {.table = txn->table,
                                            .base = txn->snapshot,
                                            .version = run->end.version,
                                            .bytes = sl_buf_view(&run->bytes),
                                            .options = &txn->options};
-    sl_after_commit(&committed, call);
+    const enum sl_log_fate fate = sl_after_commit(&committed, call);
+    if (fate != SL_LOG_STANDS) {
+        return finish_fallen(run, fate, err);
+    }
+    txn->written.len = 0; /* they belong to the table now */
+    sl_txn_unmark_creation(txn);
+    return SILT_OK;
 }
 
 /*
@@ -291,7 +328,7 @@ static silt_status commit_open(struct run *run, const silt_call *call, silt_erro
         status = run_job(run, call, err);
     }
     if (status == SILT_OK && run->end.outcome == SILT_COMMIT_COMMITTED) {
-        finish_committed(run, call);
+        status = finish_committed(run, call, err);
     }
     txn->state = run->end.outcome == SILT_COMMIT_UNKNOWN ? SL_TXN_UNKNOWN : SL_TXN_ENDED;
     return status;

@@ -58,6 +58,8 @@ bool sl_txn_is_recorded(const silt_txn *txn);
  * transaction. Everything in it is borrowed from the transaction.
  */
 silt_status sl_txn_write_request(silt_txn *txn, silt_parquet_write *request, silt_error *err);
+/* Of a write that failed with this status and error: that something is missing is a conflict when the table was dropped meanwhile. */
+silt_status sl_txn_write_failed(const silt_txn *txn, const silt_call *call, silt_status status, silt_error *err);
 /* After a write through such a request succeeded: reports what on_file found wrong (a null in a NOT NULL column …). */
 silt_status sl_txn_write_finish(silt_txn *txn, silt_error *err);
 

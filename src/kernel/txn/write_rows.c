@@ -209,6 +209,7 @@ silt_status silt_txn_write(silt_txn *txn, const silt_call *call, struct ArrowArr
     }
     silt_error found = SILT_ERROR_INIT;
     status = sl_parquet_write(txn->engine, call, &request, &arranged, &found);
+    status = sl_txn_write_failed(txn, call, status, &found);
     if (txn->fault == SILT_OK && status != SILT_OK) {
         /* Files of this write may be among the adds already; a commit would store half of the rows. */
         txn->fault = status;

@@ -28,6 +28,7 @@ static void a_hint_takes_a_free_name_only(void **state)
     const struct store_fixture *fixture = *state;
     silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
     silt_error err = SILT_ERROR_INIT;
+    assert_int_equal(store_put_new(fixture->store, store_path(fixture, "one.json"), "first"), SILT_PUT_DONE);
     const char *path = store_path(fixture, "hint");
     assert_int_equal(silt_storage_put_hint(fixture->store, NULL, path, "one", 3, &outcome, &err), SILT_OK);
     assert_int_equal(outcome, SILT_PUT_DONE);
