@@ -20,17 +20,29 @@
 #define STEP_SIZE ((size_t)4096)
 #define N_STEPS 16
 
-void stub_store_start(struct stub_store *f)
+static void start(struct stub_store *f, bool tls)
 {
     memset(f, 0, sizeof(*f));
     (void)unsetenv("http_proxy");
     f->err = (silt_error)SILT_ERROR_INIT;
     f->asked = malloc(ASKED_SIZE);
     assert_non_null(f->asked);
-    assert_true(stub_server_start(&f->stub, false));
-    (void)snprintf(f->endpoint, sizeof(f->endpoint), "http://127.0.0.1:%d", f->stub.port);
+    assert_true(stub_server_start(&f->stub, tls));
+    (void)snprintf(f->endpoint, sizeof(f->endpoint), "http%s://127.0.0.1:%d", tls ? "s" : "",
+                   tls ? f->stub.tls_port : f->stub.port);
+    const struct sl_http_options options = {.ca_file = tls ? f->stub.ca_file : NULL};
     f->context.env = silt_env_default();
-    assert_int_equal(sl_http_new(f->context.env, &(struct sl_http_options){0}, &f->context.http, &f->err), SILT_OK);
+    assert_int_equal(sl_http_new(f->context.env, &options, &f->context.http, &f->err), SILT_OK);
+}
+
+void stub_store_start(struct stub_store *f)
+{
+    start(f, false);
+}
+
+void stub_store_start_tls(struct stub_store *f)
+{
+    start(f, true);
 }
 
 void stub_store_stop(struct stub_store *f)

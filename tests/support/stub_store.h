@@ -26,6 +26,7 @@ struct stub_store {
 };
 
 void stub_store_start(struct stub_store *f);
+void stub_store_start_tls(struct stub_store *f); /* the same, and stores speak TLS */
 void stub_store_stop(struct stub_store *f);
 /*
  * These options in place of those before, names and values in turn. "STUB" in a value stands for the endpoint, "HOST" for it without the

@@ -63,6 +63,7 @@ static size_t give_body(char *out, size_t size, size_t n, void *user)
         memcpy(out, (const char *)flight->request->body + flight->body_sent, part);
     }
     flight->body_sent += part;
+    flight->whole = flight->whole || flight->body_sent == flight->request->body_len;
     flight->last_us = now_of(flight);
     return part;
 }
@@ -206,9 +207,14 @@ static bool set_fixed(struct sl_http_flight *flight)
     for (size_t i = 0; i < sizeof(NUMBERS) / sizeof(NUMBERS[0]); i++) {
         ok = ok && set_number(easy, NUMBERS[i].option, NUMBERS[i].value);
     }
-    /* Only for speed; refused where a handle still has its buffer, as after a host that could not be resolved. */
+    /*
+     * Only for speed; refused where a handle still has its buffer, as after a host that could not be resolved. Between two pieces of a body
+     * libcurl looks for an answer. TLS sends records of 16 KiB anyway, and a server that refuses early and closes would be overrun between
+     * those of one piece: the failure to send would come before its answer.
+     */
+    const bool tls = sl_str_starts_with(sl_str_from(flight->request->url), SL_STR("https://"));
     (void)set_number(easy, CURLOPT_BUFFERSIZE, 128L << 10);
-    (void)set_number(easy, CURLOPT_UPLOAD_BUFFERSIZE, 128L << 10);
+    (void)set_number(easy, CURLOPT_UPLOAD_BUFFERSIZE, tls ? 16L << 10 : 128L << 10);
     ok = ok && set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     ok = ok && set_pointer(easy, CURLOPT_USERAGENT, "silt/" SILT_VERSION_STRING);
     ok = ok && set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, connect_ms < LONG_MAX ? (long)connect_ms : LONG_MAX);
@@ -340,6 +346,7 @@ silt_status sl_http_flight_prepare(struct sl_http_flight *flight, struct sl_http
     request->answer.max = request->max_answer != 0 ? request->max_answer : SL_HTTP_DEFAULT_MAX_ANSWER;
     flight->request = request;
     flight->body_sent = 0;
+    flight->whole = !sl_http_has_body(request->method) || request->body_len == 0;
     flight->body_got = 0;
     flight->headers_got = 0;
     flight->last_us = 0;

@@ -54,6 +54,7 @@ struct sl_http_flight {
     bool in_multi;
 
     size_t body_sent;             /* bytes that libcurl took */
+    bool whole;                   /* it took all of them, perhaps in an attempt of its own before */
     size_t body_got;              /* of the answer */
     size_t headers_got;           /* of the answer, all blocks */
     int64_t last_us;              /* monotonic, of the last byte in either direction; counts once `sent` */

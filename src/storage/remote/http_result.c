@@ -158,6 +158,12 @@ void sl_http_flight_withdraw(struct sl_http_flight *flight)
     flight->headers = NULL;
 }
 
+/* A server that had not the whole request when the connection ended, and gave no answer either, cannot have obeyed. */
+static bool is_unsent(const struct sl_http_flight *flight)
+{
+    return !flight->sent || (!flight->whole && !flight->answered);
+}
+
 void sl_http_flight_land(struct sl_http_flight *flight, CURLcode result)
 {
     struct sl_http_request *request = flight->request;
@@ -179,7 +185,7 @@ void sl_http_flight_land(struct sl_http_flight *flight, CURLcode result)
         request->code = code;
     } else {
         request->error.sys_code = code;
-        fail_request(request, status, !flight->sent);
+        fail_request(request, status, is_unsent(flight));
     }
     sl_http_flight_withdraw(flight);
 }
@@ -187,7 +193,7 @@ void sl_http_flight_land(struct sl_http_flight *flight, CURLcode result)
 void sl_http_flight_abort(struct sl_http_flight *flight, silt_status status, const silt_error *err)
 {
     flight->request->error = *err;
-    fail_request(flight->request, status, !flight->sent);
+    fail_request(flight->request, status, is_unsent(flight));
     sl_http_flight_withdraw(flight);
 }
 

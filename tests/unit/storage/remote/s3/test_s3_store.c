@@ -92,6 +92,44 @@ static void a_refusal_is_a_failure(void **state)
     assert_int_equal(put(f, "s3://b/k", &outcome), SILT_EUNSUPPORTED);
 }
 
+/* By a server that closes before it has read the body, over TLS. What it says counts, and is no riddle. */
+static void an_early_refusal_of_a_large_commit_is_no_riddle(void **state)
+{
+    struct stub_store *f = *state;
+    static char big[400000];
+    static const struct {
+        const char *step;
+        silt_status status;
+        silt_put_outcome outcome; /* with SILT_OK */
+    } cases[] = {
+        {"early,header=Connection:close,end=close,code=412," ERROR("PreconditionFailed"), SILT_OK, SILT_PUT_EXISTS},
+        {"early,header=Connection:close,end=close,code=403," ERROR("AccessDenied"), SILT_EACCESS, SILT_PUT_AMBIGUOUS},
+        {"early,header=Connection:close,end=close,code=409," ERROR("ConditionalRequestConflict"), SILT_OK,
+         SILT_PUT_DONE},
+        {"early,header=Connection:close,end=close,code=429," ERROR("SlowDown"), SILT_OK, SILT_PUT_DONE},
+    };
+    stub_store_stop(f);
+    stub_store_start_tls(f);
+    s3_fixture_open(f, WORDS("aws_endpoint_url_s3", f->endpoint));
+    for (unsigned i = 0; i < 24; i++) {
+        char path[32];
+        char target[32];
+        silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+        const char *step = cases[i % 4].step;
+        (void)snprintf(path, sizeof(path), "s3://b/early-%02u", i);
+        (void)snprintf(target, sizeof(target), "/b/early-%02u", i);
+        /* A refusal counts when it is seen, so it is there more than once. */
+        const bool once = cases[i % 4].outcome == SILT_PUT_DONE;
+        stub_store_script(f, "PUT", target, once ? WORDS(step, "object") : WORDS(step, step, step, step));
+        f->err = (silt_error)SILT_ERROR_INIT;
+        assert_int_equal(silt_storage_put_if_absent(f->storage, NULL, path, big, sizeof(big), &outcome, &f->err),
+                         cases[i % 4].status);
+        if (cases[i % 4].status == SILT_OK) {
+            assert_int_equal(outcome, cases[i % 4].outcome);
+        }
+    }
+}
+
 static void nobody_there_is_a_failure(void **state)
 {
     struct stub_store *f = *state;
@@ -572,6 +610,7 @@ int main(void)
         TEST(a_conflict_is_tried_again),
         TEST(a_lost_answer_before_exists_is_ambiguous),
         TEST(a_refusal_is_a_failure),
+        TEST(an_early_refusal_of_a_large_commit_is_no_riddle),
         TEST(nobody_there_is_a_failure),
         TEST(a_deadline_after_the_request_is_ambiguous),
         TEST(the_region_that_a_server_tells_is_taken),
