@@ -223,12 +223,12 @@ typedef struct silt_commit_options {
     uint32_t size;
     uint32_t max_attempts; /* to put a version; 100,000 by default */
     /*
-     * For winning a version, in microseconds from the start of silt_txn_commit; without, only the call's deadline counts. An attempt that
-     * is under way is followed up regardless, for its outcome must be known.
+     * For winning a version, in microseconds from the start of silt_txn_commit; without, only the call's deadline counts. What is under
+     * way then has ten seconds more to be answered, and ten more for what became of it to be learned; else the outcome is unknown.
      */
     int64_t time_limit_us;
-    int64_t
-        resolve_us; /* how long an attempt without an answer is followed up before its outcome is unknown; 60 s by default */
+    /* How long an attempt without an answer is followed up, within the time limit, before its outcome is unknown; 60 s by default. */
+    int64_t resolve_us;
 } silt_commit_options;
 /* Copies the options. Before silt_txn_commit. */
 SILT_API SILT_NODISCARD silt_status silt_txn_set_commit_options(silt_txn *txn, const silt_commit_options *options,

@@ -29,6 +29,7 @@ SILT = os.environ.get("SILT") or os.path.join(HERE, "..", "..", "build", "releas
 PATIENCE = 900  # seconds for one process: machines are busy now and then
 WRITERS, APPENDS = 4, 50  # processes of a round, commits of each
 MAX_ROUNDS = 100
+LIMIT_S = 45  # for a commit whose limit is 4 seconds, on a busy machine
 BEFORE, AFTER = 0.35, 0.35  # of all PUTs of commit files
 
 
@@ -199,12 +200,15 @@ class Blackout(Lossy):
 
 def unknown(server, arrives):
     """Whether a commit is there cannot be learned, and is said to be unknown; later it can. What is done again as the same transaction of an
-    application is there once."""
+    application is there once. The limit for commits is what bounds it."""
     place = Place(server, f"unknown-{'there' if arrives else 'absent'}")
     place.create()
     text, identity = f"INSERT INTO delta.`{place.uri}` VALUES (7, 7)", ("--txn-app-id", "nightly", "--txn-version", "1")
-    with Blackout(server.port, arrives) as proxy, spawn(place.options(proxy), text, *identity) as process:
+    limited, started = f"SET silt.write.commitTimeLimit = 4000; {text}", time.monotonic()
+    with Blackout(server.port, arrives) as proxy, spawn(place.options(proxy), limited if arrives else text, *identity) as process:
         error = process.communicate(timeout=PATIENCE)[1]
+    if arrives and time.monotonic() - started > LIMIT_S:
+        raise Wrong(f"it took {time.monotonic() - started:.0f} s to find out that nothing is known")
     same(5, process.returncode, f"exit code ({error.strip():.300})")
     same("error: [SILT_COMMIT_OUTCOME_UNKNOWN] ", error[:37], "code")
     version, txn_id = re.search(r"whether version (\d+) holds this transaction \(txnId ([-0-9a-f]+)\)", error).groups()

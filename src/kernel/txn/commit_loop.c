@@ -19,6 +19,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "kernel/log/commit.h"
+#include "silt/version.h"
 
 #define FIRST_PAUSE_US 5000
 #define LONGEST_PAUSE_US 1000000
@@ -26,6 +27,7 @@
 #define ROUNDS_WITHOUT_PAUSE 3
 /* How often a store may say that a name is taken and have no file there; with the pauses between it is a second or two. */
 #define MAX_EMPTY_NAMES 8
+#define REQUEST_US (10 * INT64_C(1000000)) /* what a request gets when time is as good as up: enough for one answer */
 
 enum look {
     LOOK_OURS,
@@ -54,6 +56,41 @@ struct run {
     silt_error last;       /* why the last call failed */
 };
 
+/* For one request to the log: it ends when the follow-up does, or the time for winning a version, but has time for one answer. */
+static silt_call call_in_time(const struct run *run)
+{
+    const silt_call *outer = run->call;
+    silt_call call = {.size = sizeof(call),
+                      .abi_version = outer != NULL ? outer->abi_version : SILT_ABI_VERSION,
+                      .deadline_us = outer != NULL ? outer->deadline_us : 0,
+                      .cancel = outer != NULL ? outer->cancel : NULL};
+    int64_t end_us = run->give_up_us > 0 ? run->give_up_us : run->stop_us;
+    int64_t soonest_us = 0;
+    if (end_us > 0 && sl_add_i64(sl_monotonic_us(run->job->env), REQUEST_US, &soonest_us)) {
+        end_us = end_us > soonest_us ? end_us : soonest_us;
+        call.deadline_us = call.deadline_us == 0 || end_us < call.deadline_us ? end_us : call.deadline_us;
+    }
+    return call;
+}
+
+/* A request is open. When it is given up: after the time for that, and with the time for winning a version, but never at once. */
+static void begin_follow_up(struct run *run)
+{
+    const int64_t now_us = sl_monotonic_us(run->job->env);
+    int64_t soonest_us = INT64_MAX;
+    run->open = true;
+    if (run->give_up_us != 0) {
+        return;
+    }
+    if (!sl_add_i64(now_us, run->job->resolve_us, &run->give_up_us)) {
+        run->give_up_us = INT64_MAX;
+    }
+    if (run->stop_us > 0 && run->stop_us < run->give_up_us && sl_add_i64(now_us, REQUEST_US, &soonest_us)) {
+        const int64_t end_us = run->stop_us > soonest_us ? run->stop_us : soonest_us;
+        run->give_up_us = end_us < run->give_up_us ? end_us : run->give_up_us;
+    }
+}
+
 static void clear_arena(struct run *run)
 {
     sl_arena_release(&run->arena);
@@ -64,9 +101,10 @@ static void clear_arena(struct run *run)
 static enum look look_at(struct run *run, struct sl_commit *commit, silt_status *status)
 {
     const struct sl_commit_job *job = run->job;
+    const silt_call call = call_in_time(run);
     clear_arena(run);
     silt_error found = SILT_ERROR_INIT;
-    *status = sl_place_read(job->place, run->call, run->rebase->version, &run->read, &found);
+    *status = sl_place_read(job->place, &call, run->rebase->version, &run->read, &found);
     if (*status == SILT_ENOTFOUND) {
         return LOOK_ABSENT;
     }
@@ -218,11 +256,7 @@ static silt_status judge_winners(struct run *run, struct sl_commit *winner, bool
 /* Waits before a version whose fate is open is asked for again. False when time is up or the call is over. */
 static bool wait_for_answer(struct run *run)
 {
-    const int64_t now = sl_monotonic_us(run->job->env);
-    if (run->give_up_us == 0 && !sl_add_i64(now, run->job->resolve_us, &run->give_up_us)) {
-        run->give_up_us = INT64_MAX;
-    }
-    return now < run->give_up_us && pause_randomly(run) == SILT_OK;
+    return sl_monotonic_us(run->job->env) < run->give_up_us && pause_randomly(run) == SILT_OK;
 }
 
 /* The version is taken, or it may be. Reads it. *over as in judge_winners; else it is to be put again, or the next. */
@@ -261,9 +295,10 @@ static silt_status put_once(struct run *run, bool *over, silt_error *err)
 {
     silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
     silt_error found = SILT_ERROR_INIT;
+    const silt_call call = call_in_time(run);
     run->end->attempts++;
-    silt_status status = sl_place_put(run->job->place, run->call, run->rebase->version, sl_buf_view(run->bytes),
-                                      &outcome, &found);
+    silt_status status = sl_place_put(run->job->place, &call, run->rebase->version, sl_buf_view(run->bytes), &outcome,
+                                      &found);
     *over = false;
     if (status == SILT_OK && outcome == SILT_PUT_DONE) {
         *over = true;
@@ -272,7 +307,7 @@ static silt_status put_once(struct run *run, bool *over, silt_error *err)
     run->last = found;
     run->taken = status == SILT_OK && outcome == SILT_PUT_EXISTS;
     if (status == SILT_OK) {
-        run->open = true; /* also with EXISTS, until the version was read */
+        begin_follow_up(run); /* also with EXISTS, until the version was read */
         return SILT_OK;
     }
     if (run->open) {

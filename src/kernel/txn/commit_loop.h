@@ -22,8 +22,8 @@ struct sl_commit_job {
     struct sl_rebase *rebase;  /* begins at the read version + 1; changed */
     struct sl_txn_facts facts; /* but for its actions and protocol, which are the rebase's */
     uint32_t max_attempts;     /* to put a version, at least 1 */
-    int64_t time_limit_us;     /* for winning a version, 0 for none */
-    int64_t resolve_us;        /* how long an attempt without an answer is followed up */
+    int64_t time_limit_us;     /* for winning a version, 0 for none; what is open then gets ten seconds more */
+    int64_t resolve_us;        /* how long an attempt without an answer is followed up, if that ends sooner */
 };
 
 struct sl_commit_end {

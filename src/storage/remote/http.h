@@ -74,7 +74,8 @@ struct sl_http_request {
     silt_status
         status;  /* SILT_OK: a whole answer came, whatever its code; SILT_EIO and others: none did, or not all of it */
     bool silent; /* of a failure: the server said nothing for as long as it may, or took no connection */
-    bool unsent; /* of a failure: the server has certainly not got the whole request (no connection, no TLS, part of the body) */
+    bool
+        unsent; /* of a failure: the server has certainly not got the whole request (no connection, no TLS, part of the body) */
     bool
         final; /* of a failure: another attempt would end in the same way (a certificate that is not trusted, no TLS at all) */
     int code;                  /* of the answer; 0 with any failure */

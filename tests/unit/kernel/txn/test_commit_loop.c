@@ -260,6 +260,26 @@ static void version_without_any_answer_is_unknown_after_the_time(void **state)
     expect_missing(2); /* never planned around */
 }
 
+/* Who sets a limit does not wait for a minute beyond it, nor is a request that is under way given up at once. */
+static void time_limit_bounds_the_follow_up(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < MOST_STEPS; i++) {
+        f.on_put[i] = SILT_FAULT_AFTER;
+        f.on_read[i] = SILT_FAULT_BEFORE;
+    }
+    const int64_t begin_us = f.env.monotonic_us;
+    f.job.time_limit_us = 20 * 1000000;
+    assert_int_equal(run(), SILT_EUNKNOWN);
+    assert_in_range(f.env.monotonic_us - begin_us, 19 * 1000000, 22 * 1000000);
+    f.puts = f.reads = 0;
+    f.job.time_limit_us = 1000;
+    f.on_read[2] = SILT_FAULT_NONE;
+    f.step_us = 2000000;
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.outcome, SILT_COMMIT_COMMITTED);
+}
+
 static void failed_put_is_not_committed(void **state)
 {
     (void)state;
@@ -477,6 +497,7 @@ int main(void)
         TEST(lost_answer_of_a_write_that_lost_goes_on_with_the_next_version),
         TEST(unreadable_read_back_sends_the_same_bytes_to_the_same_name),
         TEST(version_without_any_answer_is_unknown_after_the_time),
+        TEST(time_limit_bounds_the_follow_up),
         TEST(failed_put_is_not_committed),
         TEST(exists_that_is_really_ours_is_committed),
         TEST(rival_between_lost_answer_and_retry_is_seen),
