@@ -156,7 +156,7 @@ static silt_status compact(struct sl_cli *cli, struct sl_table_arg *arg, silt_er
     }
     put_name(cli, arg);
     if (result.to_version < 0) {
-        sl_buf_put_c(&cli->out.buf, "fewer than two commits follow the newest checkpoint\n");
+        sl_buf_put_c(&cli->out.buf, "nothing to compact: fewer than two commits follow the newest checkpoint\n");
     } else {
         sl_buf_printf(&cli->out.buf, "versions %" PRId64 " to %" PRId64 " %s", result.from_version, result.to_version,
                       result.written ? "compacted: " : "are compacted already\n");

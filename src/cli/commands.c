@@ -201,8 +201,10 @@ static const struct sl_command COMMANDS[] = {
     {
         .name = "compact-log",
         .usage = "compact-log TABLE [options]",
-        .summary = "write a range of commits as one file, which readers take in their place",
-        .details = "The commits stay, for history and changes.\n",
+        .summary = "write one file that readers take in the place of a range of commits",
+        .details =
+            "By default the range is the commits after the newest checkpoint, of which there must be two. The commits\n"
+            "themselves stay, for history and change data.\n",
         .examples = "  silt compact-log /data/rentals\n"
                     "  silt compact-log rentals --from 11 --to 19\n",
         .options = SL_OPTS_RESULT | SL_OPT_WAREHOUSE | SL_OPT_VERSIONS,

@@ -47,13 +47,41 @@ static silt_status drain(struct ArrowArrayStream *stream, silt_error *err)
     return SILT_OK;
 }
 
-/* COPY of the data plane knows its own tables only, and gives no place in the text when there is none. */
-static void hint_copy(const struct sl_run *run, silt_error *err)
+/* Is this the file of a COPY … TO 'file'? */
+static bool is_target(struct sl_lexer lexer, const char *path)
+{
+    struct sl_token token = sl_lex(&lexer);
+    bool after_to = false;
+    while (token.kind != SL_TOK_END && token.kind != SL_TOK_BAD) {
+        const bool is_text = token.kind == SL_TOK_STRING && token.text.len >= 2;
+        if (after_to && is_text && sl_str_eq_c(sl_str_sub(token.text, 1, token.text.len - 1), path)) {
+            return true;
+        }
+        after_to = sl_token_is(&token, "TO");
+        token = sl_lex(&lexer);
+    }
+    return false;
+}
+
+/*
+ * COPY of the data plane knows its own tables only, and gives no place in the text when there is none. A file that it cannot make is in its
+ * words one that is not there, as if a table had lost it.
+ */
+static void explain_copy(const struct sl_run *run, silt_status *status, silt_error *err)
 {
     struct sl_lexer lexer = {.text = run->text};
     struct sl_token first = sl_lex(&lexer);
-    if (err != NULL && sl_token_is(&first, "COPY") && err->position < 0 &&
-        strcmp(err->code_name, "TABLE_OR_VIEW_NOT_FOUND") == 0) {
+    if (err == NULL || !sl_token_is(&first, "COPY")) {
+        return;
+    }
+    if (err->status == SILT_ENOTFOUND && err->path[0] != '\0' && is_target(lexer, err->path)) {
+        char path[SILT_ERROR_PATH_SIZE];
+        memcpy(path, err->path, sizeof(path));
+        *status = sl_fail(err, SILT_EIO, NULL, "cannot write %s: its folder is not there", path);
+        sl_error_path(err, path);
+        return;
+    }
+    if (err->position < 0 && strcmp(err->code_name, "TABLE_OR_VIEW_NOT_FOUND") == 0) {
         sl_error_hint(err,
                       "for a Delta table write COPY (SELECT … FROM t) TO 'file' or INSERT INTO t SELECT … FROM 'file'");
     }
@@ -70,7 +98,7 @@ silt_status sl_run_query(struct sl_run *run, silt_error *err)
     status = sl_query_run(&query, run->call, &run->params, &stream, err);
     if (status != SILT_OK) {
         sl_query_release(&query);
-        hint_copy(run, err);
+        explain_copy(run, &status, err);
         return status;
     }
     status = classify(run, &stream, err);
@@ -80,6 +108,7 @@ silt_status sl_run_query(struct sl_run *run, silt_error *err)
     }
     if (status != SILT_OK) {
         sl_arrow_stream_release(&stream);
+        explain_copy(run, &status, err);
         return status;
     }
     run->result->stream = stream;

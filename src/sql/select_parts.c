@@ -162,13 +162,30 @@ static bool has_own_tables(struct sl_select_parts *parts, const sl_json *select,
     return good;
 }
 
+/* "_metadata.*", its fields as columns: the data plane takes it for a star of a table, and of a struct where there is no such table. */
+static bool is_star_of_it(const sl_json *node)
+{
+    return type_is(node, "STAR") &&
+           sl_str_eq_nocase(sl_json_member_text(node, "relation_name"), SL_STR(SL_METADATA_NAME));
+}
+
+/* What a node says of the column; false if it is no use of it. */
+static bool use_of(const sl_json *node, struct sl_metadata_use *out)
+{
+    if (is_star_of_it(node)) {
+        *out = (struct sl_metadata_use){.node = node};
+        return true;
+    }
+    return type_is(node, "COLUMN_REF") && read_use(node, out);
+}
+
 static bool find_uses(struct sl_select_parts *parts, const sl_json *select)
 {
     bool good = push_children(&parts->todo, select, false);
     while (good && parts->todo.len > 0) {
         struct pending at = pop(&parts->todo);
         struct sl_metadata_use use;
-        if (type_is(at.node, "COLUMN_REF") && read_use(at.node, &use) && (use.table.ptr != NULL || !at.flag)) {
+        if (use_of(at.node, &use) && (use.table.ptr != NULL || !at.flag)) {
             struct sl_metadata_use *slot = sl_vec_push(&parts->uses);
             good = slot != NULL;
             if (good) {

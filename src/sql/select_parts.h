@@ -16,7 +16,7 @@ struct sl_select_leaf {
     bool hidden;              /* the right side of a SEMI or ANTI join: stars do not show it */
 };
 
-/* A column reference that names "_metadata". */
+/* A column reference that names "_metadata", or "_metadata.*". */
 struct sl_metadata_use {
     const sl_json *node;
     struct sl_str table; /* absent if it is not behind the name of one */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "kernel/scan/metadata_column.h"
 #include "sql/table_name.h"
 
 /* Types that Spark has and DuckDB spells otherwise. */
@@ -393,11 +394,41 @@ static void spell_except(struct speller *s)
     }
 }
 
+/* "t._metadata.*": the grammar has a star behind one name only. Behind the star nothing of the name is left to be spelled. */
+static bool take_metadata_star(struct speller *s)
+{
+    const bool is_name = s->token.kind == SL_TOK_WORD || s->token.kind == SL_TOK_BACKTICK ||
+                         s->token.kind == SL_TOK_DQUOTE;
+    struct sl_lexer ahead = s->lexer;
+    struct sl_token token = is_name && !s->after_dot ? sl_lex(&ahead) : s->token;
+    if (!is_name || s->after_dot || !sl_token_is(&token, ".")) {
+        return false;
+    }
+    token = sl_lex(&ahead);
+    const struct sl_token dot = sl_lex(&ahead);
+    const struct sl_token star = sl_lex(&ahead);
+    if (!sl_token_is(&token, SL_METADATA_NAME) || !sl_token_is(&dot, ".") || !sl_token_is(&star, "*")) {
+        return false;
+    }
+    replace(s, s->token.begin, s->token.begin, SL_STR("unnest("));
+    if (s->token.kind == SL_TOK_BACKTICK) {
+        replace_quoted(s, &s->token);
+    }
+    replace(s, dot.begin, star.end, SL_STR(")"));
+    s->lexer = ahead;
+    s->previous = star;
+    s->in_name = false;
+    return true;
+}
+
 static silt_status spell_token(struct speller *s, silt_error *err)
 {
     bool taken = false;
     bool after_delta = s->after_dot && sl_token_is(&s->previous, ".");
 
+    if (take_metadata_star(s)) {
+        return SILT_OK;
+    }
     if (s->in_name) {
         SL_TRY(take_clause(s, &taken, err));
         if (!taken) {

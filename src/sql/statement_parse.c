@@ -14,6 +14,14 @@ static const char *const unsupported[][2] = {
     {"REFRESH", NULL},  {"RESTORE", NULL},    {"UPDATE", NULL}, {"VACUUM", NULL}, {"UNDROP", NULL},
 };
 
+/* The data plane has schemas of its own, in which no Delta table can be. */
+static const char *const schemas[][2] = {
+    {"CREATE", "SCHEMA"},
+    {"CREATE", "DATABASE"},
+    {"DROP", "SCHEMA"},
+    {"DROP", "DATABASE"},
+};
+
 /* Statements of other databases that would run in the data plane and do nothing to Delta tables. */
 static const char *const no_transactions[][2] = {
     {"BEGIN", NULL}, {"START", "TRANSACTION"}, {"COMMIT", NULL}, {"ROLLBACK", NULL}, {"ABORT", NULL},
@@ -184,6 +192,12 @@ static silt_status refuse_known(struct sl_cursor *cursor, struct sl_statement *o
         out->hint = "each statement is a transaction of its own";
     }
     if (words == NULL) {
+        words = find_words(cursor, schemas, sizeof(schemas) / sizeof(schemas[0]));
+        out->hint =
+            "a schema is a folder of the warehouse; CREATE TABLE sales.events makes sales/events and the folders to it";
+    }
+    if (words == NULL) {
+        out->hint = NULL;
         return SILT_OK;
     }
     out->kind = SL_STMT_UNSUPPORTED;
@@ -234,6 +248,9 @@ silt_status sl_statement_parse(struct sl_arena *arena, struct sl_str text, struc
     sl_cursor_init(&cursor, arena, text, err);
     if (cursor.token.kind == SL_TOK_BAD) {
         return sl_cursor_fail(&cursor, "a statement");
+    }
+    if (find_words(&cursor, schemas, sizeof(schemas) / sizeof(schemas[0])) != NULL) {
+        return refuse_known(&cursor, out);
     }
     if (sl_cursor_accept(&cursor, "CREATE")) {
         return sl_create_parse(&cursor, out);

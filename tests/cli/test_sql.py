@@ -6,6 +6,7 @@ import time
 
 import cli_support
 
+SCHEMA_HINT = "a schema is a folder of the warehouse; CREATE TABLE sales.events makes sales/events and the folders to it"
 
 class Sql(cli_support.CliTest):
     @classmethod
@@ -83,6 +84,8 @@ class Sql(cli_support.CliTest):
             ("BEGIN", "each statement is a transaction of its own"),
             ("ROLLBACK", "each statement is a transaction of its own"),
             ("SHOW TABLES", "tables are folders of the warehouse; \\d lists them in the shell"),
+            ("CREATE SCHEMA", SCHEMA_HINT),
+            ("DROP DATABASE", SCHEMA_HINT),
         ):
             self.assert_fails(
                 1,
@@ -98,6 +101,15 @@ class Sql(cli_support.CliTest):
         done = self.silt("sql", "COPY events FROM 'copied.csv'")
         self.assertEqual(done.code, 4)
         self.assertIn("\nhint: for a Delta table write COPY (SELECT", done.err)
+
+    def test_copy_into_a_folder_that_is_not_there_is_told_as_a_fault_of_writing(self):
+        self.assert_fails(
+            5, "error: [SILT_IO] cannot write /nosuch/dir/x: its folder is not there",
+            "sql", "COPY (SELECT 1 AS a) TO '/nosuch/dir/x'",
+        )
+        done = self.silt("sql", "COPY (SELECT * FROM '/nosuch/in.csv') TO 'out.csv'")
+        self.assertEqual(done.code, 4, done.err)
+        self.assertIn("/nosuch/in.csv is not there", done.err)
 
     def test_plan_is_drawn_for_people_and_a_row_for_programs(self):
         self.assertRegex(self.sql("EXPLAIN SELECT 1", "-o", "table"), r"\A┌─+┐\n│ +PROJECTION +│\n")

@@ -59,6 +59,22 @@ static void every_star_leaves_it_out(void **state)
     EXPECT_ALL(*state, cases);
 }
 
+static void a_star_of_its_own_shows_its_fields(void **state)
+{
+    static const struct expected cases[] = {
+        {"SELECT row_index FROM (SELECT _metadata.* FROM t)", "0\n1\n"},
+        {"SELECT id, row_index, file_size > 0 FROM (SELECT *, _metadata.* FROM t)", "1|0|true\n2|1|true\n"},
+        {"SELECT row_index FROM (SELECT t._metadata.* FROM t)", "0\n1\n"},
+        {"SELECT row_index, id FROM (SELECT `x`._METADATA.*, id FROM t AS x WHERE id = 2)", "1|2\n"},
+        {"SELECT row_index, e FROM (SELECT x._metadata.*, y.id AS e FROM t x, t y WHERE x.id = 2)", "1|1\n1|2\n"},
+        {"SELECT * EXCLUDE (file_path, file_size, file_modification_time, file_block_length) FROM "
+         "(SELECT _metadata.* EXCLUDE (file_name) FROM t WHERE id = 2)",
+         "0|1\n"},
+        {"SELECT count(*) FROM (SELECT _metadata.* FROM t VERSION AS OF 1)", "2\n"},
+    };
+    EXPECT_ALL(*state, cases);
+}
+
 static void columns_of_a_pattern_leave_it_out(void **state)
 {
     static const struct expected cases[] = {
@@ -228,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SESSION_TEST(every_star_leaves_it_out),
+        SESSION_TEST(a_star_of_its_own_shows_its_fields),
         SESSION_TEST(columns_of_a_pattern_leave_it_out),
         SESSION_TEST(joins_are_as_without_it),
         SESSION_TEST(natural_joins_do_not_join_by_it),

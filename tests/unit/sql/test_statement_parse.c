@@ -82,7 +82,11 @@ static void later_statements_are_named_not_run(void **state)
                                         "BEGIN",
                                         "START TRANSACTION",
                                         "commit",
-                                        "ROLLBACK"};
+                                        "ROLLBACK",
+                                        "CREATE SCHEMA x",
+                                        "create database IF NOT EXISTS x",
+                                        "DROP SCHEMA x",
+                                        "DROP DATABASE x CASCADE"};
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         expect_kind(texts[i], SL_STMT_UNSUPPORTED);
     }
