@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/mask.h"
+#include "base/utf8.h"
 
 #define MAX_CWD 4096
 
@@ -223,6 +224,9 @@ silt_status sl_uri_resolve(struct sl_arena *arena, struct sl_str root, struct sl
     }
     struct sl_str decoded = {NULL, 0};
     SL_TRY(sl_uri_decode(arena, strip_file_scheme(log_path), &decoded, err));
+    if (!sl_utf8_valid(decoded)) {
+        return sl_fail(err, SILT_ECORRUPT, NULL, "path '%.*s' in the log does not decode to UTF-8", SL_FMT(log_path));
+    }
     if (typed_scheme(log_path).ptr != NULL) {
         *out = decoded;
         return SILT_OK;

@@ -195,6 +195,23 @@ bool sl_type_holds(const struct silt_type *type, silt_type_kind kind)
     }
 }
 
+size_t sl_type_list_depth(const struct silt_type *type)
+{
+    size_t deepest = 0;
+    for (size_t i = 0; type->kind == SILT_TYPE_STRUCT && i < type->n_fields; i++) {
+        const size_t depth = sl_type_list_depth(type->fields[i].type);
+        deepest = depth > deepest ? depth : deepest;
+    }
+    if (type->kind == SILT_TYPE_MAP) {
+        deepest = sl_type_list_depth(type->key);
+    }
+    if (type->kind == SILT_TYPE_MAP || type->kind == SILT_TYPE_ARRAY) {
+        const size_t depth = sl_type_list_depth(type->element);
+        deepest = (depth > deepest ? depth : deepest) + 1;
+    }
+    return deepest;
+}
+
 bool sl_type_is_nested(const struct silt_type *type)
 {
     return type->kind == SILT_TYPE_STRUCT || type->kind == SILT_TYPE_ARRAY || type->kind == SILT_TYPE_MAP;

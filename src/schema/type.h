@@ -64,7 +64,8 @@ silt_status sl_schema_project(const silt_schema *schema, const size_t *columns, 
 bool sl_type_equal(const struct silt_type *a, const struct silt_type *b, bool compare_nullability);
 bool sl_type_is_nested(const struct silt_type *type);
 bool sl_type_holds(const struct silt_type *type,
-                   silt_type_kind kind); /* it is of the kind, or a part of it at any depth */
+                   silt_type_kind kind);                 /* it is of the kind, or a part of it at any depth */
+size_t sl_type_list_depth(const struct silt_type *type); /* lists and maps around one another, at most; 0: none */
 static inline bool sl_kind_is_integer(silt_type_kind kind)
 {
     return kind >= SILT_TYPE_BYTE && kind <= SILT_TYPE_LONG;

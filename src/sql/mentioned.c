@@ -153,6 +153,14 @@ static bool has_remote_files(const silt_scan_plan *plan)
     return i < plan->n_files;
 }
 
+/* Columns that the data plane may refuse for their lists within lists, when they are read. */
+#define DEEP 16
+
+static bool has_deep_columns(const silt_scan_plan *plan)
+{
+    return sl_type_list_depth(&plan->logical->root) >= DEEP;
+}
+
 static bool is_mentioned(const struct sl_mentioned *mentioned, struct sl_str name)
 {
     for (size_t i = 0; i < mentioned->texts.len; i++) {
@@ -168,7 +176,7 @@ silt_status sl_mentioned_columns(struct sl_arena *arena, struct sl_mentioned *me
 {
     const struct silt_type *root = &plan->logical->root;
     *out = NULL;
-    if (!has_remote_files(plan)) {
+    if (!has_remote_files(plan) && !has_deep_columns(plan)) {
         return SILT_OK;
     }
     SL_TRY(read_tree(arena, mentioned, err));

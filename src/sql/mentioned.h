@@ -22,7 +22,8 @@ void sl_mentioned_init(struct sl_mentioned *mentioned, const silt_env *env);
 void sl_mentioned_release(struct sl_mentioned *mentioned);
 /* The statement's tree, which must live for as long as columns are asked for. all: it does not say everything. */
 void sl_mentioned_in(struct sl_mentioned *mentioned, const sl_json *root, bool all);
-/* Flags for the columns of a plan, in the arena; NULL when all may be read, or no file of it is remote. */
+/* Flags for the columns of a plan, in the arena; NULL when all may be read, or no file of it is remote and no
+ * column is nested deeply. */
 silt_status sl_mentioned_columns(struct sl_arena *arena, struct sl_mentioned *mentioned, const silt_scan_plan *plan,
                                  const bool **out, silt_error *err);
 

@@ -262,6 +262,7 @@ def hostile_actions():
             (4, "SILT_CORRUPT", "NUL", metadata(ID), add("a\0b")),
             (4, "SILT_CORRUPT", "NUL", metadata(ID), add("a%00b")),
             (4, "SILT_CORRUPT", "broken escape", metadata(ID), add("a%zz")),
+            (4, "SILT_CORRUPT", "UTF-8", metadata(ID), add("%FF%FE")),
             (4, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER", "/etc/passwd", metadata(ID), add("/etc/passwd")),
             (4, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER", "/etc/passwd", metadata(ID), add("file:///etc/passwd")),
             (4, "DELTA_FILE_NOT_FOUND", "/dev/zero", metadata(ID), add("/dev/zero")),

@@ -68,7 +68,38 @@ def empty_tables():
         works(silt("read", c.path()), "id,name\n")
 
 
-CASES = (names_of_folders, names_of_columns, many_columns_and_files, empty_tables)
+def nested_deeply_and_without_names():
+    """Lists in lists cost the data plane twice the time for each: beyond some of them a column is refused, and the others are read."""
+    def lists(depth):
+        kind = "long"
+        for _ in range(depth):
+            kind = {"type": "array", "elementType": kind, "containsNull": True}
+        return kind
+
+    with Case() as c:
+        file = c.parquet("f.parquet", f"SELECT 1::BIGINT AS id, {'[' * 20}1::BIGINT{']' * 20} AS x")
+        size = os.path.getsize(file)
+        c.parquet("id.parquet", "SELECT 1::BIGINT AS id")
+        for depth, name in ((20, "f.parquet"), (21, "id.parquet"), (100, "id.parquet")):
+            c.commit(0, lines(PROTOCOL, metadata(ID + [field("x", lists(depth))]), add(c.path(name), size=os.path.getsize(c.path(name)))))
+            if depth == 20:
+                works(silt("sql", f"SELECT id, length(x::VARCHAR) AS n FROM {quoted(c.path())}"), "id,n\n1,41\n")
+            else:
+                expect(silt("read", c.path()), 1, "SILT_LIMIT_EXCEEDED", "column x", "20 lists or maps")
+                works(silt("sql", f"SELECT id FROM {quoted(c.path())} WHERE id > 0"), "id\n1\n")
+        pairs = {"type": "map", "keyType": "string", "valueType": {"type": "struct", "fields": [field("l", lists(20))]}, "valueContainsNull": True}
+        c.commit(0, lines(PROTOCOL, metadata(ID + [field("x", pairs)])))
+        expect(silt("read", c.path()), 1, "SILT_LIMIT_EXCEEDED", "column x")
+        for fields, part in ((ID + [field("d", {"type": "struct", "fields": []})], "column d has a struct without members"),
+                             (ID + [field("d", {"type": "struct", "fields": [field("")]})], "column d has a member without name"),
+                             (ID + [field("")], "column 2 of the table has no name")):
+            c.commit(0, lines(PROTOCOL, metadata(fields), add(c.path("f.parquet"), size=size)))
+            expect(silt("read", c.path()), 1, "SILT_UNSUPPORTED", part)
+            works(silt("files", c.path()))
+            works(silt("schema", c.path()))
+
+
+CASES = (nested_deeply_and_without_names, names_of_folders, names_of_columns, many_columns_and_files, empty_tables)
 
 if __name__ == "__main__":
     sys.exit(run_cases(CASES))

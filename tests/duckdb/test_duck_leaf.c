@@ -491,6 +491,85 @@ static void pages_of_the_codec_lz4_that_are_broken_are_told(void **state)
     assert_non_null(strstr(s->err.message, ".parquet"));
 }
 
+/* Puts a file of the table into the same place of a store that gives it in ranges only; its size. */
+static size_t copy_to_memory(struct session_fixture *s, const char *name)
+{
+    static char bytes[1 << 20];
+    silt_storage *storage = NULL;
+    FILE *file = fopen(sl_arena_printf(&s->arena, "%s/t/%s", s->dir, name), "rb");
+    assert_non_null(file);
+    const size_t n = fread(bytes, 1, sizeof(bytes), file);
+    assert_true(n > 0 && n < sizeof(bytes));
+    assert_int_equal(fclose(file), 0);
+    const char *path = sl_arena_printf(&s->arena, "memory://far/t/%s", name);
+    assert_int_equal(silt_engine_storage(silt_session_engine(s->session), path, &storage, &s->err), SILT_OK);
+    assert_int_equal(silt_storage_put(storage, NULL, path, bytes, n, &s->err), SILT_OK);
+    return n;
+}
+
+/* The pages are made over as they come: what is brought of such a file is not what DuckDB opens. */
+static void pages_of_the_codec_lz4_are_read_in_ranges(void **state)
+{
+    struct session_fixture *s = *state;
+    static int32_t values[30000];
+    for (size_t i = 0; i < N_OF(values); i++) {
+        values[i] = i < 9000 ? 7 : (int32_t)((uint32_t)i * 2654435761U >> 8);
+    }
+    const struct pq_column plain = int32s(values, N_OF(values), PQ_NO_CONVERTED);
+    struct pq_column columns[] = {plain, plain, plain};
+    columns[0].name = "bare";
+    columns[0].frame = PQ_LZ4;
+    columns[1].name = "framed";
+    columns[1].frame = PQ_HADOOP;
+    columns[1].block = 40000;
+    columns[1].chunk = 1000;
+    columns[2].name = "other";
+    columns[0].codec = columns[1].codec = 5;
+    hand_create(s, "t",
+                HAND_FIELD("bare", "integer") "," HAND_FIELD("framed", "integer") "," HAND_FIELD("other", "integer"),
+                "");
+    pq_write(sl_arena_printf(&s->arena, "%s/t/f.parquet", s->dir), columns, N_OF(columns), N_OF(values), NULL);
+    const size_t size = copy_to_memory(s, "f.parquet");
+    hand_commit(s, "t", 1,
+                sl_arena_printf(&s->arena,
+                                "{\"add\":{\"path\":\"f.parquet\",\"partitionValues\":{},\"size\":%zu,"
+                                "\"modificationTime\":1,\"dataChange\":true}}",
+                                size),
+                NULL);
+    (void)copy_to_memory(s, "_delta_log/00000000000000000000.json");
+    (void)copy_to_memory(s, "_delta_log/00000000000000000001.json");
+    static const char *const queries[] = {
+        "SELECT count(*), sum(bare), max(framed), sum(other) FROM %s",
+        "SELECT sum(framed), last(framed) FROM %s WHERE framed <> 7",
+        "SELECT sum(bare) FROM %s WHERE other > 100",
+        "SELECT sum(other) FROM %s",
+        "SELECT count(*) FROM %s",
+        "SELECT * FROM %s WHERE bare <> 7 ORDER BY 1 LIMIT 3",
+    };
+    for (size_t i = 0; i < N_OF(queries); i++) {
+        session_expect_done(s, session_format(s, queries[i], "t"));
+        const char *expected = sl_arena_printf(&s->arena, "%s", sl_buf_cstr(&s->out));
+        session_expect_rows(s, session_format(s, queries[i], "'memory://far/t'"), expected);
+    }
+    uint64_t sum = 0;
+    for (size_t i = 0; i < N_OF(values); i++) {
+        sum += (uint64_t)values[i];
+    }
+    session_expect_rows(s, "SELECT sum(bare), sum(framed) FROM 'memory://far/t'",
+                        sl_arena_printf(&s->arena, "%llu|%llu\n", (unsigned long long)sum, (unsigned long long)sum));
+}
+
+static void an_encoding_that_is_not_known_is_told(void **state)
+{
+    struct session_fixture *s = *state;
+    const int64_t values[] = {1, 2};
+    struct pq_column column = int64s(values, 2, PQ_NO_CONVERTED, PQ_NO_LOGICAL);
+    column.encoding = 9; /* BYTE_STREAM_SPLIT of integers, which came late */
+    make_table(s, "long", column, NULL);
+    session_expect_fault(s, "SELECT c FROM t", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED", -1);
+    assert_non_null(strstr(s->err.message, "BYTE_STREAM_SPLIT"));
+}
+
 static void a_codec_that_is_not_known_is_named(void **state)
 {
     struct session_fixture *s = *state;
@@ -548,6 +627,8 @@ int main(void)
         SESSION_TEST(every_codec_that_writers_use_is_read),
         SESSION_TEST(pages_of_the_codec_lz4_are_read),
         SESSION_TEST(pages_of_the_codec_lz4_that_are_broken_are_told),
+        SESSION_TEST(pages_of_the_codec_lz4_are_read_in_ranges),
+        SESSION_TEST(an_encoding_that_is_not_known_is_told),
         SESSION_TEST(a_codec_that_is_not_known_is_named),
         SESSION_TEST(files_without_rows_are_read),
     };

@@ -298,7 +298,7 @@ static void put_page(struct sl_buf *file, struct leaf *leaf)
     put_i32(&header, 3, (int64_t)body.len);
     begin_struct(&header, 5);
     put_i32(&header, 1, (int64_t)n);
-    put_i32(&header, 2, 0);
+    put_i32(&header, 2, leaf->column->encoding);
     put_i32(&header, 3, 3);
     put_i32(&header, 4, 3);
     end_struct(&header);

@@ -87,6 +87,7 @@ struct pq_column {
     int32_t scale;
     const struct pq_column *children; /* of PQ_GROUP */
     size_t n_children;
+    int32_t encoding;              /* Parquet's number of what the values claim to be, which are PLAIN */
     int32_t codec;                 /* Parquet's number of what the column claims to be compressed with */
     enum pq_frame frame;           /* what it is compressed with */
     size_t block, chunk;           /* of PQ_HADOOP: plain bytes of each */

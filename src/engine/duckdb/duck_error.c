@@ -173,6 +173,10 @@ static bool is_broken_file(const struct fault *fault)
         "don't know what type",
         "Out of buffer",
         "Could not read enough bytes",
+        "likely corrupted",
+        "negative number of rows",
+        "Mismatch in parquet read",
+        "found in Parquet file", /* text that is no UTF-8 */
     };
     if (sl_str_starts_with(fault->message, SL_STR("["))) {
         return false; /* an error class of ours, with data in its text */
@@ -270,6 +274,7 @@ static const struct {
     {{"Unsupported compression codec", 29}, SILT_EUNSUPPORTED, NULL},
     {{"variant is malformed", 20}, SILT_ECORRUPT, "MALFORMED_VARIANT"},
     {{"which cannot be read without loss", 33}, SILT_EUNSUPPORTED, NULL},
+    {{"BYTE_STREAM_SPLIT encoding is only supported for", 48}, SILT_EUNSUPPORTED, NULL},
     {{"of the legacy calendar is out of range", 38}, SILT_ECORRUPT, NULL},
 };
 

@@ -100,20 +100,22 @@ struct gap {
     int64_t after;  /* version before which it is */
 };
 
+/* 0 <= from <= to; the last may be INT64_MAX. */
 static void add_missing(struct gap *gap, int64_t from, int64_t to)
 {
     if (gap->n_missing == 0) {
         gap->before = from - 1;
     }
-    gap->after = to + 1;
-    for (int64_t v = from; v <= to && gap->n_missing + (v - from) < SHOWN_VERSIONS; v++) {
+    gap->after = to < INT64_MAX ? to + 1 : to;
+    for (int64_t i = 0; i <= to - from && i < SHOWN_VERSIONS - gap->n_missing; i++) {
         const int n = snprintf(gap->text + gap->len, sizeof(gap->text) - gap->len, "%s%" PRId64,
-                               gap->len > 0 ? ", " : "", v);
+                               gap->len > 0 ? ", " : "", from + i);
         if (n > 0 && (size_t)n < sizeof(gap->text) - gap->len) {
             gap->len += (size_t)n;
         }
     }
-    gap->n_missing += to - from + 1;
+    const int64_t others = to - from < INT64_MAX ? to - from + 1 : INT64_MAX;
+    gap->n_missing = others < INT64_MAX - gap->n_missing ? gap->n_missing + others : INT64_MAX;
 }
 
 /* The commits in (after, target], ascending, into `commits` (room for all that are listed); gaps are noted. */
@@ -174,7 +176,8 @@ static const struct sl_log_file *find_compacted(const struct sl_segment_request 
     }
     for (size_t i = *at; i < request->n_files && request->files[i].version == from; i++) {
         const struct sl_log_file *file = &request->files[i];
-        if (file->kind == SL_LOG_COMPACTED && file->end_version <= target &&
+        /* One of no bytes is what a crash leaves of it. */
+        if (file->kind == SL_LOG_COMPACTED && file->end_version <= target && file->size != 0 &&
             (best == NULL || file->end_version > best->end_version)) {
             best = file;
         }

@@ -94,6 +94,17 @@ static bool is_unreadable(silt_status status)
     return status == SILT_ECORRUPT || status == SILT_ENOTFOUND || status == SILT_ELIMIT;
 }
 
+/* From version 0 on there is a table; what is left of one in a compacted file that lost lines tells nothing. */
+static silt_status check_compacted(const struct sl_log_segment *segment, const struct sl_replay_state *state,
+                                   silt_error *err)
+{
+    if (!segment->has_compacted || segment->n_checkpoint > 0 || (state->has_protocol && state->has_metadata)) {
+        return SILT_OK;
+    }
+    return sl_fail(err, SILT_ECORRUPT, "DELTA_STATE_RECOVER_ERROR", "they hold no %s action",
+                   state->has_protocol ? "metaData" : "protocol");
+}
+
 static silt_status replay_segment(struct opening *opening, const struct sl_log_source *source,
                                   const struct sl_segment_search *search, enum sl_segment_fault *fault, silt_error *err)
 {
@@ -112,6 +123,9 @@ static silt_status replay_segment(struct opening *opening, const struct sl_log_s
     if (opening->no_history) {
         *fault = SL_FAULT_NO_HISTORY;
         return status;
+    }
+    if (status == SILT_OK) {
+        status = check_compacted(segment, &view->state, err);
     }
     if (status != SILT_OK) {
         *fault = segment->has_compacted && is_unreadable(status) ? SL_FAULT_COMPACTED : SL_FAULT_OTHER;

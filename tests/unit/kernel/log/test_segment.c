@@ -37,7 +37,7 @@ static int teardown(void **state)
 
 /*
  * A listing as words: "3" a commit, "c3" a checkpoint, "p3.1.2" a part, "v3" a small V2 checkpoint in JSON, "w3" a large one, "k3.5"
- * a compacted file, "s3" a version checksum; in the order of names. A file's name is its word. `bad`: words of checkpoints
+ * a compacted file, "k3.5!" one of no bytes, "s3" a version checksum; in the order of names. A file's name is its word. `bad`: words of checkpoints
  * that are not to be used.
  */
 static silt_status choose_without(struct fixture *f, const char *listing, int64_t version, const char *bad)
@@ -52,6 +52,8 @@ static silt_status choose_without(struct fixture *f, const char *listing, int64_
         if (kind == 'k') {
             file.kind = SL_LOG_COMPACTED;
             file.end_version = strtoll(end + 1, &end, 10);
+            file.size = *end == '!' ? 0 : 1000;
+            end += *end == '!' ? 1 : 0;
         } else if (kind == 's') {
             file.kind = SL_LOG_CRC;
         } else if (kind == 'c') {
@@ -173,6 +175,7 @@ static void compacted_files_stand_for_commits_that_are_all_there(void **state)
            2); /* one that reaches below the checkpoint serves nothing */
     assert_false(f->segment.has_compacted);
     assert_int_equal(choose(f, "0 k1.4 1 3 4 5", SL_VERSION_LATEST), SILT_ECORRUPT); /* none hides a gap */
+    expect(f, "0 1 k1.3! 2 3 4", SL_VERSION_LATEST, -1, 0, 5);
 }
 
 static void version_checksums_are_those_of_the_segment(void **state)
@@ -266,6 +269,14 @@ static void the_highest_version_does_not_overflow(void **state)
     struct fixture *f = *state;
     expect(f, "c9223372036854775806 9223372036854775807", SL_VERSION_LATEST, INT64_MAX - 1, 1, 1);
     expect(f, "c9223372036854775807", SL_VERSION_LATEST, INT64_MAX, 1, 0);
+    /* When it proves bad everything is missing up to it, or only the last commit. */
+    assert_int_equal(choose_without(f, "0 1 2 c9223372036854775807", SL_VERSION_LATEST, "c9223372036854775807"),
+                     SILT_ECORRUPT);
+    assert_non_null(strstr(f->err.message, ": 3, 4, "));
+    assert_int_equal(choose_without(f, "c9223372036854775806 9223372036854775806 c9223372036854775807",
+                                    SL_VERSION_LATEST, "c9223372036854775807"),
+                     SILT_ECORRUPT);
+    assert_non_null(strstr(f->err.message, ": 9223372036854775807 missing"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

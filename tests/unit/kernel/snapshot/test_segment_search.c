@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define COMPACTED_1_3 "00000000000000000001.00000000000000000003.compacted.json"
+#define COMPACTED_0_3 "00000000000000000000.00000000000000000003.compacted.json"
 #define COMMIT(v) "0000000000000000000" v ".json"
 
 static void make_commits(struct log_fixture *f)
@@ -59,6 +60,23 @@ static void a_broken_compacted_file_costs_a_note(void **state)
     log_put(f, COMPACTED_1_3, "{\"add\":{\"path\"");
     expect_table(f, "b c", 1);
     assert_non_null(strstr(f->test.last_log, "compacted"));
+}
+
+/* What a crash leaves of one: nothing at all, or no beginning where the table begins. */
+static void a_torn_compacted_file_is_gone_around(void **state)
+{
+    struct log_fixture *f = *state;
+    make_commits(f);
+    log_put(f, COMPACTED_1_3, "");
+    expect_table(f, "b c", 0);
+    log_put(f, COMPACTED_0_3, "");
+    expect_table(f, "b c", 0);
+    log_put(f, COMPACTED_0_3, "\n");
+    expect_table(f, "b c", 1);
+    assert_non_null(strstr(f->test.last_log, "compacted"));
+    log_put(f, COMPACTED_0_3, LOG_PROTOCOL "\n" LOG_ADD("b") "\n");
+    expect_table(f, "b c", 1);
+    assert_non_null(strstr(f->test.last_log, "no metaData"));
 }
 
 /* Not reconciled: two actions of one file say that it is no compacted file (PROTOCOL.md "Log Compaction Files"). */
@@ -137,6 +155,7 @@ int main(void)
         LOG_TEST(a_compacted_file_is_read_in_the_place_of_its_commits),
         LOG_TEST(a_version_within_a_compacted_file_is_made_of_commits),
         LOG_TEST(a_broken_compacted_file_costs_a_note),
+        LOG_TEST(a_torn_compacted_file_is_gone_around),
         LOG_TEST(a_mere_concatenation_is_no_compacted_file),
         LOG_TEST(a_lying_hint_costs_a_note),
         LOG_TEST(an_older_checkpoint_stands_in_for_a_bad_one),
