@@ -96,7 +96,8 @@ int sl_report_error(struct sl_cli *cli, const silt_error *err, struct sl_str tex
 static bool is_absent(const silt_error *err)
 {
     return sl_error_is(err, "TABLE_OR_VIEW_NOT_FOUND") ||
-           (err->status == SILT_ENOTFOUND && sl_error_is(err, "DELTA_FILE_NOT_FOUND"));
+           (err->status == SILT_ENOTFOUND &&
+            (sl_error_is(err, "DELTA_FILE_NOT_FOUND") || sl_error_is(err, "DELTA_LOG_FILE_NOT_FOUND")));
 }
 
 /* A statement that silt lacks, or a table that it may not write, says nothing about reading. */

@@ -111,6 +111,19 @@ def gaps():
         works(silt("read", c.path("no_version")), "id\n")
 
 
+def lost_sidecar():
+    """Of a V2 checkpoint whose commits are gone: the table cannot be read, and what is missing is named."""
+    with Case() as c:
+        protocol = {"protocol": {"minReaderVersion": 3, "minWriterVersion": 7, "readerFeatures": ["v2Checkpoint"], "writerFeatures": ["v2Checkpoint"]}}
+        top = "00000000000000000002.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json"
+        c.commit(top, lines({"checkpointMetadata": {"version": 2}}, protocol, metadata(ID),
+                            {"sidecar": {"path": "gone.parquet", "sizeInBytes": 5, "modificationTime": 1}}))
+        c.commit(2, lines({"commitInfo": {}}))
+        result = silt("read", c.path())
+        assert result.code == 4 and "error: [DELTA_LOG_FILE_NOT_FOUND]" in result.err and "gone.parquet" in result.err, str(result)
+        assert result.err.count("warning: ") == 1, str(result)
+
+
 # ---- versions and times ----------------------------------------------------------------------------------------
 def versions_and_times():
     with Case() as c:
@@ -363,7 +376,7 @@ def places_that_cannot_be_written():
     assert result.code in (1, 5) and "/proc/silt-table" in result.message, str(result)
 
 
-CASES = (no_table, files_in_the_way, broken_logs, long_lines, gaps, versions_and_times, missing_and_broken_files, flipped_bytes,
+CASES = (no_table, files_in_the_way, broken_logs, long_lines, gaps, lost_sidecar, versions_and_times, missing_and_broken_files, flipped_bytes,
          types_that_contradict, rows_that_do_not_fit, protocols, hostile_actions, absolute_paths_are_read,
          full_and_read_only_stores, limited_file_size, places_that_cannot_be_written)
 
