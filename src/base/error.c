@@ -264,6 +264,7 @@ void sl_error_context(silt_error *err, const char *format, ...)
     const size_t len = context.len;
     (void)snprintf(buffer + len, sizeof(buffer) - len, ": %s", err->message); /* cut by put_text anyway */
     put_text(err->message, sizeof(err->message), sl_str_from(buffer));
+    err->position = -1;
 }
 
 silt_status sl_error_take(silt_error *err, const silt_error *from)

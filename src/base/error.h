@@ -36,7 +36,7 @@ void sl_error_hint(silt_error *err, const char *format, ...) SL_PRINTF(2, 3);
 void sl_error_path(silt_error *err, const char *path);
 void sl_error_version(silt_error *err, int64_t version);
 void sl_error_position(silt_error *err, size_t position);
-/* Puts "context: " before the message. */
+/* Puts "context: " before the message. A position is forgotten: it was in the text of what the context names, not in the caller's. */
 void sl_error_context(silt_error *err, const char *format, ...) SL_PRINTF(2, 3);
 
 /* Class of SILT_ENOTFOUND when what a store keeps files in (a bucket, a container) is not there: no table can be made in it either. */

@@ -49,7 +49,6 @@ static silt_status parse_condition(struct insertion *in, silt_error *err)
         return status;
     }
     if (!in_statement) {
-        err->position = -1;
         sl_error_context(err, "silt.write.replaceWhere");
     } else if (err->position >= 0) {
         sl_error_position(err, in->run->offset + in->insert->condition_begin + (size_t)err->position);

@@ -313,6 +313,15 @@ def hostile_actions():
             clean(silt("log", c.path()))
 
 
+def place_in_a_commit_is_no_place_in_a_statement():
+    with Case() as c:
+        c.commit(0, lines(PROTOCOL, metadata(ID)))
+        c.commit(1, lines(b'{"add":{"path":"a",}}'))
+        done = silt("sql", f"INSERT INTO {quoted(c.path())} VALUES (1)")
+        expect(done, 4, "SILT_CORRUPT", "commit 1, line 1: invalid JSON at byte 18")
+        assert "(line 1, column" not in done.message, done
+
+
 def deep_schema(depth):
     nested = '{"type":"array","containsNull":true,"elementType":' * depth + '"long"' + "}" * depth
     return '{"type":"struct","fields":[{"name":"a","nullable":true,"metadata":{},"type":' + nested + "}]}"
@@ -376,7 +385,8 @@ def places_that_cannot_be_written():
     assert result.code in (1, 5) and "/proc/silt-table" in result.message, str(result)
 
 
-CASES = (no_table, files_in_the_way, broken_logs, long_lines, gaps, lost_sidecar, versions_and_times, missing_and_broken_files, flipped_bytes,
+CASES = (no_table, files_in_the_way, broken_logs, place_in_a_commit_is_no_place_in_a_statement, long_lines, gaps, lost_sidecar, versions_and_times,
+         missing_and_broken_files, flipped_bytes,
          types_that_contradict, rows_that_do_not_fit, protocols, hostile_actions, absolute_paths_are_read,
          full_and_read_only_stores, limited_file_size, places_that_cannot_be_written)
 

@@ -129,7 +129,9 @@ static void context_comes_before_the_message_and_keeps_the_rest(void **state)
     silt_error err = SILT_ERROR_INIT;
     sl_fail(&err, SILT_EIO, NULL, "disk failed");
     sl_error_version(&err, 3);
+    sl_error_position(&err, 7);
     sl_error_context(&err, "reading %s", "0.json");
+    assert_int_equal(err.position, -1); /* it was in 0.json */
     assert_string_equal(err.message, "reading 0.json: disk failed");
     assert_int_equal(err.version, 3);
     char text[2000];
