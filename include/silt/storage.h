@@ -71,6 +71,26 @@ typedef struct silt_read_request {
     char tag[SILT_FILE_TAG_SIZE];
 } silt_read_request;
 
+/*
+ * Parts of files that are brought one after the other, several at once, and whose bytes are handed on as they come, so that none has to be
+ * held as a whole. All callbacks are made on the thread that streams, and must not call the store. Fill all.
+ */
+typedef struct silt_read_stream {
+    uint32_t size;    /* sizeof(silt_read_stream) */
+    uint32_t at_once; /* parts that may be under way, 1 to 64 */
+    void *ctx;
+    /* Fills path (borrowed until on_part), offset (not negative), length (above 0) and user of the next part; false: there is none any more. */
+    bool (*next)(void *ctx, silt_read_request *part);
+    /*
+     * Bytes of a part: those from `at` on, counted from its offset; in order, and never more than its length in all. `at` is 0 again when an
+     * attempt broke and another begins. tag is filled. A failure ends the stream with it.
+     */
+    silt_status (*on_bytes)(void *ctx, const silt_read_request *part, int64_t at, const void *bytes, size_t n,
+                            silt_error *err);
+    /* A part is there: data_len says how many bytes came of it (fewer than length only at the file's end), data is NULL. As on_bytes. */
+    silt_status (*on_part)(void *ctx, const silt_read_request *part, silt_error *err);
+} silt_read_stream;
+
 typedef struct silt_storage silt_storage;
 
 /*
@@ -178,6 +198,14 @@ typedef struct silt_storage_vtable {
     silt_status (*upload_finish)(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
                                  silt_error *err);
     void (*upload_abort)(void *impl, void *upload);
+
+    /*
+     * Optional. Brings parts until the stream's `next` has no more, and returns when all came. requests[0..n) are those that may be under way
+     * (n is at_once): one that is free is filled by `next`, and free again after on_part. The first failure, of the store or of a
+     * callback, ends it all, with nothing under way any more. NULL slot: read_many in batches of n.
+     */
+    silt_status (*read_stream)(void *impl, const silt_call *call, const silt_read_stream *stream,
+                               silt_read_request *requests, size_t n, silt_error *err);
 } silt_storage_vtable;
 
 /*
@@ -195,6 +223,8 @@ SILT_API SILT_NODISCARD silt_status silt_storage_read_many(silt_storage *storage
                                                            silt_read_request *requests, size_t n,
                                                            void (*on_done)(void *ctx, silt_read_request *request),
                                                            void *ctx, silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_storage_read_stream(silt_storage *storage, const silt_call *call,
+                                                             const silt_read_stream *stream, silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_storage_list(silt_storage *storage, const silt_call *call, const char *dir,
                                                       const silt_list_options *options,
                                                       bool (*on_entry)(void *ctx, const silt_file_entry *entry),

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "kernel/engine/storage_wrap.h"
 #include "silt/version.h"
 #include "storage/decorator.h"
 
@@ -55,6 +56,14 @@ static silt_status lazy_read_many(void *impl, const silt_call *call, silt_read_r
         return status;
     }
     return silt_storage_read_many(inner, call, requests, n, on_done, ctx, err);
+}
+
+static silt_status lazy_read_stream(void *impl, const silt_call *call, const silt_read_stream *stream,
+                                    silt_read_request *requests, size_t n, silt_error *err)
+{
+    silt_storage *inner = NULL;
+    SL_TRY(need(impl, &inner, err));
+    return sl_storage_pass_stream(inner, call, stream, requests, n, err);
 }
 
 static silt_status lazy_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
@@ -139,6 +148,7 @@ static const silt_storage_vtable lazy_slots = {
     .name = "remote",
     .close = lazy_close,
     .read_many = lazy_read_many,
+    .read_stream = lazy_read_stream,
     .list = lazy_list,
     .put_if_absent = lazy_put_if_absent,
     .put_hint = lazy_put_hint,

@@ -11,7 +11,7 @@
  * who wants it gone needs the exclusive one. Not for network file systems without flock.
  *
  * Who does what: cache_ranges.c sets of ranges; cache.c the folder, what goes when it is full; cache_entry.c one entry; cache_fetch.c brings what is
- * missing, ahead of who reads.
+ * missing, cache_pump.c ahead of who reads.
  */
 #ifndef SL_STORAGE_CACHE_CACHE_H
 #define SL_STORAGE_CACHE_CACHE_H
@@ -63,7 +63,15 @@ silt_status sl_cache_entry_confirm(struct sl_cache_entry *entry, const char *tag
 /* Appends to `out` (a set) what of the range is not there. Parts that are there are checked against their hashes once. */
 silt_status sl_cache_entry_missing(struct sl_cache_entry *entry, struct sl_range range, struct sl_vec *out,
                                    silt_error *err);
-/* Writes a part. */
+/*
+ * Writes bytes that count as there only when they are recorded. No other part may be touched by them. Beside other calls for the same entry, if those
+ * do not confirm or close it.
+ */
+silt_status sl_cache_entry_write(const struct sl_cache_entry *entry, int64_t begin, const void *bytes, size_t n,
+                                 silt_error *err);
+/* A part was written whole; hash: sl_hash_bytes of it (not looked at for a temporary entry). */
+silt_status sl_cache_entry_record(struct sl_cache_entry *entry, struct sl_range range, uint64_t hash, silt_error *err);
+/* Both at once. */
 silt_status sl_cache_entry_put(struct sl_cache_entry *entry, int64_t begin, const void *bytes, size_t n,
                                silt_error *err);
 /*

@@ -16,13 +16,14 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/hasher.h"
 #include "base/map.h"
 #include "base/uuid.h"
 #include "storage/cache/cache_int.h"
 
 #define MAX_RECORDS 1000000
 #define MAX_PART (INT64_C(1) << 30)
-#define COPY_BYTES (INT64_C(1) << 20)
+#define COPY_BYTES (INT64_C(256) << 10)
 
 struct sl_cache_entry {
     struct sl_cache *cache;
@@ -325,25 +326,28 @@ silt_status sl_cache_entry_confirm(struct sl_cache_entry *entry, const char *tag
 static silt_status check_record(struct sl_cache_entry *entry, const struct sl_cache_record *record, bool *sound,
                                 silt_error *err)
 {
-    const size_t n = (size_t)(record->end - record->begin);
-    char *bytes = sl_alloc(entry->cache->env, n);
-    size_t done = 0;
+    struct sl_hasher hasher;
+    char *block = sl_alloc(entry->cache->env, COPY_BYTES);
+    int64_t at = record->begin;
     *sound = false;
-    if (bytes == NULL) {
+    if (block == NULL) {
         return sl_fail_nomem(err);
     }
-    while (done < n) {
-        const ssize_t got = pread(entry->data, bytes + done, n - done, (off_t)(record->begin + (int64_t)done));
+    sl_hasher_begin(&hasher);
+    while (at < record->end) {
+        const size_t n = record->end - at < COPY_BYTES ? (size_t)(record->end - at) : (size_t)COPY_BYTES;
+        const ssize_t got = pread(entry->data, block, n, (off_t)at);
         if (got < 0 && errno == EINTR) {
             continue;
         }
         if (got <= 0) {
             break;
         }
-        done += (size_t)got;
+        sl_hasher_add(&hasher, block, (size_t)got);
+        at += got;
     }
-    *sound = done == n && sl_hash_bytes(bytes, n) == record->data_hash;
-    sl_release(entry->cache->env, bytes, n);
+    *sound = at == record->end && sl_hasher_end(&hasher) == record->data_hash;
+    sl_release(entry->cache->env, block, COPY_BYTES);
     return SILT_OK;
 }
 
@@ -382,11 +386,22 @@ silt_status sl_cache_entry_missing(struct sl_cache_entry *entry, struct sl_range
     return sl_ranges_missing(&entry->there, range, out) ? SILT_OK : sl_fail_nomem(err);
 }
 
-static silt_status write_part(struct sl_cache_entry *entry, int64_t begin, const char *bytes, size_t n, silt_error *err)
+static silt_status check_part(const struct sl_cache_entry *entry, int64_t begin, size_t n, silt_error *err)
+{
+    if (!entry->confirmed || begin < 0 || n == 0 || (uint64_t)n > MAX_PART ||
+        begin > entry->header.size_bytes - (int64_t)n) {
+        return sl_fail(err, SILT_EINVALID, NULL, "a part of %s lies outside of it", entry->uri);
+    }
+    return SILT_OK;
+}
+
+silt_status sl_cache_entry_write(const struct sl_cache_entry *entry, int64_t begin, const void *bytes, size_t n,
+                                 silt_error *err)
 {
     size_t done = 0;
+    SL_TRY(check_part(entry, begin, n, err));
     while (done < n) {
-        const ssize_t put = pwrite(entry->data, bytes + done, n - done, (off_t)(begin + (int64_t)done));
+        const ssize_t put = pwrite(entry->data, (const char *)bytes + done, n - done, (off_t)(begin + (int64_t)done));
         if (put < 0 && errno == EINTR) {
             continue;
         }
@@ -398,26 +413,29 @@ static silt_status write_part(struct sl_cache_entry *entry, int64_t begin, const
     return SILT_OK;
 }
 
-silt_status sl_cache_entry_put(struct sl_cache_entry *entry, int64_t begin, const void *bytes, size_t n,
-                               silt_error *err)
+silt_status sl_cache_entry_record(struct sl_cache_entry *entry, struct sl_range range, uint64_t hash, silt_error *err)
 {
-    if (!entry->confirmed || begin < 0 || n == 0 || (int64_t)n > MAX_PART ||
-        begin > entry->header.size_bytes - (int64_t)n) {
-        return sl_fail(err, SILT_EINVALID, NULL, "a part of %s lies outside of it", entry->uri);
-    }
-    SL_TRY(write_part(entry, begin, bytes, n, err));
-    if (!sl_ranges_add(&entry->there, (struct sl_range){begin, begin + (int64_t)n})) {
+    SL_TRY(check_part(entry, range.begin, range.end > range.begin ? (size_t)(range.end - range.begin) : 0, err));
+    if (!sl_ranges_add(&entry->there, range)) {
         return sl_fail_nomem(err);
     }
     if (entry->temporary) {
         return SILT_OK;
     }
-    struct sl_cache_record record = {.begin = begin, .end = begin + (int64_t)n, .data_hash = sl_hash_bytes(bytes, n)};
+    struct sl_cache_record record = {.begin = range.begin, .end = range.end, .data_hash = hash};
     record.hash = sl_cache_record_hash(&record, entry->header.hash);
     /* One append: records of two processes do not mix. A failure costs no more than another fetch. */
     const ssize_t put = write(entry->map, &record, sizeof(record));
     (void)put;
     return SILT_OK;
+}
+
+silt_status sl_cache_entry_put(struct sl_cache_entry *entry, int64_t begin, const void *bytes, size_t n,
+                               silt_error *err)
+{
+    SL_TRY(sl_cache_entry_write(entry, begin, bytes, n, err));
+    return sl_cache_entry_record(entry, (struct sl_range){begin, begin + (int64_t)n},
+                                 entry->temporary ? 0 : sl_hash_bytes(bytes, n), err);
 }
 
 silt_status sl_cache_entry_reserve(struct sl_cache_entry *entry, struct sl_range range, silt_error *err)

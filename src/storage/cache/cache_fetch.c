@@ -1,81 +1,22 @@
 /*
- * Brings parts of remote files into local ones.
+ * Brings parts of remote files into local ones: opening, the ends and what else is wanted at once, and the cutting of what is brought ahead of
+ * the reader (cache_pump.c) into slices.
  *
- * What is wanted is cut into slices of at most 4 MiB. Two threads take up to eight slices each and ask the store for them at once, the
- * next in order, or those of the file that somebody waits for; so one batch is under way while the other is written. Whoever waits
- * is woken when the last slice of its file is there, or when any has failed: a scan that lost a part is lost.
- *
- * The slices, the files' counts and the entries are under one lock; bytes come and are copied outside of it but for the write into the
- * entry, which the page cache takes.
+ * Bytes come and are copied outside of the lock but for the write into the entry, which the page cache takes.
  */
-#include "storage/cache/cache_fetch.h"
+#include "storage/cache/cache_fetch_int.h"
 
-#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/alloc.h"
 #include "base/env.h"
 #include "base/error.h"
-#include "silt/version.h"
 
 #define TAIL_BYTES (INT64_C(32) << 10)
-#define SLICE_BYTES (INT64_C(4) << 20)
-#define BATCH_SLICES 8
-#define N_THREADS 2
 /* Two requests cost about as much as this many bytes. */
 #define GAP_BYTES (INT64_C(16) << 10)
 #define TAILS_AT_ONCE 256
-#define NO_FILE SIZE_MAX
-
-struct file {
-    const char *path;
-    int64_t said_size;
-    struct sl_cache_entry *entry;
-    char tag[SILT_FILE_TAG_SIZE]; /* of the version that is read */
-    struct sl_vec wanted;         /* set of struct sl_range */
-    size_t first_slice;           /* of this file in slices */
-    size_t n_slices;
-    size_t n_open; /* slices that are not there yet */
-    bool left;     /* the cache has no room for it */
-};
-
-struct slice {
-    size_t file;
-    struct sl_range range;
-    bool taken;
-};
-
-struct sl_fetch {
-    const silt_env *env;
-    const char *cache_dir;
-    struct sl_cache *cache; /* owned; NULL: not used so far, or not usable */
-    bool cache_refused;
-    bool told;                /* that there is something that is not cached */
-    struct sl_cache *scratch; /* owned */
-    silt_storage *storage;    /* a reference */
-    struct file *files;
-    size_t n_files;
-    struct slice *slices;
-    size_t n_slices;
-    pthread_t threads[N_THREADS];
-    size_t n_threads;
-
-    pthread_mutex_t lock; /* guards what follows, the slices, n_open and the entries */
-    pthread_cond_t moved;
-    size_t next;   /* no slice before it is free */
-    size_t urgent; /* file that somebody waits for; NO_FILE */
-    silt_status status;
-    silt_error error; /* of status */
-    int64_t n_requests;
-    int64_t n_bytes;
-    volatile int stop;
-};
-
-static silt_call stop_call(struct sl_fetch *fetch)
-{
-    return (silt_call){.size = sizeof(silt_call), .abi_version = SILT_ABI_VERSION, .cancel = &fetch->stop};
-}
 
 /* ---- reads ---- */
 
@@ -90,15 +31,12 @@ struct batch {
     silt_error *err;
 };
 
-static silt_status judge(const struct sl_fetch_part *part, const silt_read_request *request, silt_error *err)
+silt_status sl_fetch_judge(const silt_read_request *request, struct sl_range range, silt_error *err)
 {
-    const int64_t wanted = part->range.end - part->range.begin;
-    if (request->status != SILT_OK) {
-        return request->status; /* err is set by whoever knows */
-    }
-    if (part->range.begin >= 0 && (int64_t)request->data_len != wanted) {
+    const int64_t wanted = range.end - range.begin;
+    if (range.begin >= 0 && (int64_t)request->data_len != wanted) {
         return sl_fail(err, SILT_EIO, NULL, "%zu bytes came of %s at %lld, expected %lld", request->data_len,
-                       request->path, (long long)part->range.begin, (long long)wanted);
+                       request->path, (long long)range.begin, (long long)wanted);
     }
     return SILT_OK;
 }
@@ -108,7 +46,7 @@ static void part_done(void *ctx, silt_read_request *request)
     struct batch *batch = ctx;
     const struct sl_fetch_part *part = &batch->parts[request - batch->requests];
     silt_error err = SILT_ERROR_INIT;
-    silt_status status = judge(part, request, &err);
+    silt_status status = request->status == SILT_OK ? sl_fetch_judge(request, part->range, &err) : request->status;
     if (status == SILT_OK) {
         pthread_mutex_lock(&batch->fetch->lock);
         batch->fetch->n_requests++;
@@ -179,8 +117,8 @@ static bool need_cache(struct sl_fetch *fetch, const char *tag)
 }
 
 /* Opens the local file in a folder and writes the end into it. Nothing is open after a failure. */
-static silt_status enter_tail(struct sl_cache *folder, struct file *file, const silt_read_request *answer,
-                              silt_error *err)
+static silt_status enter_tail(struct sl_cache *folder, struct sl_fetch_file_state *file,
+                              const silt_read_request *answer, silt_error *err)
 {
     struct sl_cache_entry *entry = NULL;
     silt_status status = sl_cache_entry_open(folder, file->path, file->tag[0] == '\0', &entry, err);
@@ -200,7 +138,8 @@ static silt_status enter_tail(struct sl_cache *folder, struct file *file, const 
 }
 
 /* Takes a file out of the cache, whose folder has no room for it. Its local path is another then. */
-static silt_status leave_cache(struct sl_fetch *fetch, struct file *file, const silt_error *why, silt_error *err)
+static silt_status leave_cache(struct sl_fetch *fetch, struct sl_fetch_file_state *file, const silt_error *why,
+                               silt_error *err)
 {
     struct sl_cache_entry *entry = NULL;
     do_without(fetch, why);
@@ -219,7 +158,7 @@ static silt_status leave_cache(struct sl_fetch *fetch, struct file *file, const 
     return SILT_OK;
 }
 
-static bool is_cached(const struct file *file)
+static bool is_cached(const struct sl_fetch_file_state *file)
 {
     return file->tag[0] != '\0' && !file->left && !sl_cache_entry_is_temporary(file->entry);
 }
@@ -227,7 +166,7 @@ static bool is_cached(const struct file *file)
 static silt_status take_tail(struct sl_fetch *fetch, const struct sl_fetch_part *part, const silt_read_request *answer,
                              silt_error *err)
 {
-    struct file *file = &fetch->files[part->file];
+    struct sl_fetch_file_state *file = &fetch->files[part->file];
     if (answer->file_size < (int64_t)answer->data_len) {
         return sl_fail(err, SILT_EIO, NULL, "the store did not say how long %s is", file->path);
     }
@@ -247,7 +186,7 @@ static silt_status take_tail(struct sl_fetch *fetch, const struct sl_fetch_part 
 }
 
 /* How much of a file comes with the opening. */
-static int64_t tail_bytes(const struct file *file)
+static int64_t tail_bytes(const struct sl_fetch_file_state *file)
 {
     return file->said_size > TAIL_BYTES && file->said_size <= SL_FETCH_WHOLE_BYTES ? file->said_size : TAIL_BYTES;
 }
@@ -279,7 +218,7 @@ silt_status sl_fetch_open(const struct sl_fetch_request *request, const silt_cal
     fetch->env = env;
     fetch->cache_dir = request->cache_dir;
     fetch->storage = silt_storage_ref(request->storage);
-    fetch->urgent = NO_FILE;
+    fetch->urgent = SL_FETCH_NO_FILE;
     pthread_mutex_init(&fetch->lock, NULL);
     pthread_cond_init(&fetch->moved, NULL);
     silt_status status = sl_cache_open(env, request->scratch_dir, INT64_MAX, &fetch->scratch, err);
@@ -288,7 +227,8 @@ silt_status sl_fetch_open(const struct sl_fetch_request *request, const silt_cal
         status = fetch->files != NULL ? SILT_OK : sl_fail_nomem(err);
     }
     for (size_t i = 0; i < request->n_files && status == SILT_OK; i++) {
-        fetch->files[i] = (struct file){.path = request->files[i].path, .said_size = request->files[i].size_bytes};
+        fetch->files[i] = (struct sl_fetch_file_state){.path = request->files[i].path,
+                                                       .said_size = request->files[i].size_bytes};
         sl_vec_init(&fetch->files[i].wanted, env, sizeof(struct sl_range));
         fetch->n_files++;
     }
@@ -355,19 +295,26 @@ void sl_fetch_counts(struct sl_fetch *fetch, int64_t *requests, int64_t *bytes)
 silt_status sl_fetch_want(struct sl_fetch *fetch, const struct sl_fetch_part *parts, size_t n, silt_error *err)
 {
     for (size_t i = 0; i < n; i++) {
-        struct file *file = &fetch->files[parts[i].file];
+        struct sl_fetch_file_state *file = &fetch->files[parts[i].file];
         SL_TRY(sl_cache_entry_missing(file->entry, parts[i].range, &file->wanted, err));
     }
     return SILT_OK;
 }
 
+/* Where the slice that begins there ends: at a multiple of the size, so that whole pages are written. */
+static int64_t slice_end(struct sl_range range, int64_t at)
+{
+    const int64_t left = SL_FETCH_SLICE_BYTES - at % SL_FETCH_SLICE_BYTES;
+    return range.end - at < left ? range.end : at + left;
+}
+
 static size_t slices_of(struct sl_range range)
 {
-    return (size_t)((range.end - range.begin + SLICE_BYTES - 1) / SLICE_BYTES);
+    return (size_t)((range.end - 1) / SL_FETCH_SLICE_BYTES - range.begin / SL_FETCH_SLICE_BYTES + 1);
 }
 
 /* Whether the folder of the cache has room for what is wanted of a file. */
-static silt_status reserve(const struct file *file, silt_error *err)
+static silt_status reserve(const struct sl_fetch_file_state *file, silt_error *err)
 {
     for (size_t k = 0; k < file->wanted.len; k++) {
         SL_TRY(sl_cache_entry_reserve(file->entry, *(const struct sl_range *)sl_vec_at(&file->wanted, k), err));
@@ -380,7 +327,7 @@ static silt_status make_room(struct sl_fetch *fetch, silt_error *err)
 {
     bool shrunk = false;
     for (size_t i = 0; i < fetch->n_files; i++) {
-        struct file *file = &fetch->files[i];
+        struct sl_fetch_file_state *file = &fetch->files[i];
         silt_error found = SILT_ERROR_INIT;
         if (!is_cached(file) || reserve(file, &found) == SILT_OK) {
             continue;
@@ -416,13 +363,13 @@ static silt_status cut_slices(struct sl_fetch *fetch, silt_error *err)
         return sl_fail_nomem(err);
     }
     for (size_t i = 0; i < fetch->n_files; i++) {
-        struct file *file = &fetch->files[i];
+        struct sl_fetch_file_state *file = &fetch->files[i];
         file->first_slice = fetch->n_slices;
         for (size_t k = 0; k < file->wanted.len; k++) {
             const struct sl_range range = *(struct sl_range *)sl_vec_at(&file->wanted, k);
-            for (int64_t at = range.begin; at < range.end; at += SLICE_BYTES) {
-                const int64_t end = range.end - at < SLICE_BYTES ? range.end : at + SLICE_BYTES;
-                fetch->slices[fetch->n_slices++] = (struct slice){.file = i, .range = {at, end}};
+            for (int64_t at = range.begin; at < range.end; at = slice_end(range, at)) {
+                fetch->slices[fetch->n_slices++] = (struct sl_fetch_slice){.file = i,
+                                                                           .range = {at, slice_end(range, at)}};
             }
         }
         file->n_open = file->n_slices = fetch->n_slices - file->first_slice;
@@ -431,100 +378,36 @@ static silt_status cut_slices(struct sl_fetch *fetch, silt_error *err)
     return SILT_OK;
 }
 
-/* ---- the threads ---- */
+/* ---- parts ---- */
 
-static silt_status take_part(struct sl_fetch *fetch, const struct sl_fetch_part *part, const silt_read_request *answer,
-                             silt_error *err)
+/* Parts of two versions make a file that never was, and would be kept under the name of the first. */
+silt_status sl_fetch_judge_tag(const struct sl_fetch_file_state *file, const silt_read_request *answer, silt_error *err)
 {
-    struct file *file = &fetch->files[part->file];
-    /* Parts of two versions make a file that never was, and would be kept under the name of the first. */
     if (file->tag[0] != '\0' && strcmp(file->tag, answer->tag) != 0) {
         return sl_fail(err, SILT_ECORRUPT, NULL, "%s was replaced while it was read", file->path);
-    }
-    silt_error found = SILT_ERROR_INIT;
-    silt_status status = sl_cache_entry_put(file->entry, part->range.begin, answer->data, answer->data_len, &found);
-    if (status != SILT_OK && fetch->slices == NULL && is_cached(file)) {
-        /* Nobody has opened it yet. */
-        SL_TRY(leave_cache(fetch, file, &found, err));
-        return sl_cache_entry_put(file->entry, part->range.begin, answer->data, answer->data_len, err);
-    }
-    if (status != SILT_OK) {
-        return sl_error_take(err, &found);
-    }
-    if (file->n_open > 0 && --file->n_open == 0) {
-        pthread_cond_broadcast(&fetch->moved);
     }
     return SILT_OK;
 }
 
-static void take_slice(struct sl_fetch *fetch, size_t index, struct sl_fetch_part *parts, size_t *n)
+static silt_status take_part(struct sl_fetch *fetch, const struct sl_fetch_part *part, const silt_read_request *answer,
+                             silt_error *err)
 {
-    struct slice *slice = &fetch->slices[index];
-    if (!slice->taken && *n < BATCH_SLICES) {
-        slice->taken = true;
-        parts[(*n)++] = (struct sl_fetch_part){.file = slice->file, .range = slice->range};
+    struct sl_fetch_file_state *file = &fetch->files[part->file];
+    SL_TRY(sl_fetch_judge_tag(file, answer, err));
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = sl_cache_entry_put(file->entry, part->range.begin, answer->data, answer->data_len, &found);
+    if (status != SILT_OK && is_cached(file)) { /* nobody has opened it yet */
+        SL_TRY(leave_cache(fetch, file, &found, err));
+        return sl_cache_entry_put(file->entry, part->range.begin, answer->data, answer->data_len, err);
     }
-}
-
-/* The slices to bring next; 0: none is left. */
-static size_t choose(struct sl_fetch *fetch, struct sl_fetch_part *parts)
-{
-    size_t n = 0;
-    pthread_mutex_lock(&fetch->lock);
-    if (fetch->status == SILT_OK && fetch->urgent != NO_FILE) {
-        const struct file *file = &fetch->files[fetch->urgent];
-        for (size_t i = 0; i < file->n_slices; i++) {
-            take_slice(fetch, file->first_slice + i, parts, &n);
-        }
-        if (n < BATCH_SLICES) {
-            fetch->urgent = NO_FILE;
-        }
-    }
-    while (fetch->status == SILT_OK && fetch->next < fetch->n_slices && n < BATCH_SLICES) {
-        take_slice(fetch, fetch->next++, parts, &n);
-    }
-    pthread_mutex_unlock(&fetch->lock);
-    return n;
-}
-
-static void *pump(void *arg)
-{
-    struct sl_fetch *fetch = arg;
-    struct sl_fetch_part parts[BATCH_SLICES];
-    const silt_call call = stop_call(fetch);
-    for (size_t n = choose(fetch, parts); n > 0 && __atomic_load_n(&fetch->stop, __ATOMIC_RELAXED) == 0;
-         n = choose(fetch, parts)) {
-        silt_error err = SILT_ERROR_INIT;
-        struct batch batch = {.fetch = fetch, .on_part = take_part, .parts = parts, .err = &err};
-        const silt_status status = run_batch(&batch, &call, n);
-        if (status != SILT_OK) {
-            pthread_mutex_lock(&fetch->lock);
-            if (fetch->status == SILT_OK) {
-                fetch->status = status;
-                fetch->error = err;
-            }
-            pthread_cond_broadcast(&fetch->moved);
-            pthread_mutex_unlock(&fetch->lock);
-            break;
-        }
-    }
-    return NULL;
+    return status == SILT_OK ? SILT_OK : sl_error_take(err, &found);
 }
 
 silt_status sl_fetch_start(struct sl_fetch *fetch, silt_error *err)
 {
     SL_TRY(make_room(fetch, err));
     SL_TRY(cut_slices(fetch, err));
-    for (size_t i = 0; i < N_THREADS && fetch->n_slices > i * BATCH_SLICES; i++) {
-        if (pthread_create(&fetch->threads[fetch->n_threads], NULL, pump, fetch) != 0) {
-            if (fetch->n_threads > 0) {
-                break; /* one is enough */
-            }
-            return sl_fail(err, SILT_EENGINE, NULL, "no thread can be made to read remote files");
-        }
-        fetch->n_threads++;
-    }
-    return SILT_OK;
+    return sl_fetch_pump(fetch, err);
 }
 
 silt_status sl_fetch_now(struct sl_fetch *fetch, const silt_call *call, const struct sl_fetch_part *parts, size_t n,
@@ -578,7 +461,7 @@ silt_status sl_fetch_wait(struct sl_fetch *fetch, const silt_call *call, size_t 
     pthread_mutex_lock(&fetch->lock);
     while (fetch->status == SILT_OK && status == SILT_OK && fetch->files[file].n_open > 0) {
         const struct timespec until = soon(); /* a cancellation must be noticed */
-        fetch->urgent = fetch->urgent == NO_FILE ? file : fetch->urgent;
+        fetch->urgent = fetch->urgent == SL_FETCH_NO_FILE ? file : fetch->urgent;
         (void)pthread_cond_timedwait(&fetch->moved, &fetch->lock, &until);
         status = sl_call_check(fetch->env, call, err);
     }

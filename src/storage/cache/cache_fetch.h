@@ -53,7 +53,7 @@ silt_status sl_fetch_now(struct sl_fetch *fetch, const silt_call *call, const st
                          silt_error *err);
 /* Tells of parts that will be read, before start. */
 silt_status sl_fetch_want(struct sl_fetch *fetch, const struct sl_fetch_part *parts, size_t n, silt_error *err);
-/* Begins to bring what is wanted, on threads of its own; at most 64 MiB are under way. Once. A file that the cache has no room for has another path from now on. */
+/* Begins to bring what is wanted, on threads of its own; at most 16 slices of up to 4 MiB are under way. Once. A file that the cache has no room for has another path from now on. */
 silt_status sl_fetch_start(struct sl_fetch *fetch, silt_error *err);
 /* Returns when all that is wanted of the file is there; it comes next if it is not yet under way. Any thread. */
 silt_status sl_fetch_wait(struct sl_fetch *fetch, const silt_call *call, size_t file, silt_error *err);

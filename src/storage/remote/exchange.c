@@ -42,6 +42,10 @@ struct run {
     struct effort *waiting;
     void (*on_done)(void *ctx, struct sl_exchange *exchange);
     void *ctx;
+    const struct sl_exchange_feed *feed; /* NULL: all exchanges are there from the beginning */
+    bool dry;                            /* it has no more */
+    silt_status halted;                  /* by the feed */
+    silt_error halt;
 };
 
 /* ---- verdicts ---- */
@@ -102,7 +106,14 @@ static void complete(struct run *run, struct sl_exchange *exchange)
 {
     exchange->status = exchange->request.status;
     exchange->error = exchange->request.error;
-    if (run->on_done != NULL) {
+    if (run->feed != NULL) {
+        silt_error error = SILT_ERROR_INIT;
+        const silt_status status = run->feed->on_done(run->feed->ctx, exchange, &error);
+        if (status != SILT_OK && run->halted == SILT_OK) {
+            run->halted = status;
+            run->halt = error;
+        }
+    } else if (run->on_done != NULL) {
         run->on_done(run->ctx, exchange);
     }
 }
@@ -232,6 +243,21 @@ static struct effort *take_due(struct run *run, int64_t now_us, int64_t *next_us
     return NULL;
 }
 
+/* One that was not begun yet; NULL: there is none, or no room for it. */
+static struct effort *take_new(struct run *run)
+{
+    if (run->feed == NULL) {
+        return run->n_begun < run->n ? &run->efforts[run->n_begun++] : NULL;
+    }
+    for (size_t i = 0; i < run->n && !run->dry && run->halted == SILT_OK; i++) {
+        if (run->efforts[i].completed) {
+            run->dry = !run->feed->next(run->feed->ctx, &run->exchanges[i]);
+            return run->dry ? NULL : &run->efforts[i];
+        }
+    }
+    return NULL;
+}
+
 /* Begins what is due and then what is new, as there is room. *next_us is when another could be begun, INT64_MAX if that depends on room. */
 static void begin_attempts(struct run *run, int64_t *next_us)
 {
@@ -240,12 +266,12 @@ static void begin_attempts(struct run *run, int64_t *next_us)
     while (run->session.n_open < room) {
         const int64_t now_us = sl_monotonic_us(run->env);
         struct effort *effort = take_due(run, now_us, next_us);
-        if (effort == NULL && run->n_begun < run->n) {
-            effort = &run->efforts[run->n_begun++];
-            *effort = (struct effort){.started_us = now_us, .ceiling_us = run->limits.base_delay_us};
-        }
         if (effort == NULL) {
-            return;
+            effort = take_new(run);
+            if (effort == NULL) {
+                return;
+            }
+            *effort = (struct effort){.started_us = now_us, .ceiling_us = run->limits.base_delay_us};
         }
         begin_attempt(run, effort);
     }
@@ -258,8 +284,11 @@ static silt_status run_all(struct run *run, silt_error *err)
         int64_t next_us = 0;
         SL_TRY(sl_call_check(run->env, run->call, err));
         begin_attempts(run, &next_us);
+        if (run->halted != SILT_OK) {
+            return sl_error_take(err, &run->halt);
+        }
         const bool idle = run->session.n_open == 0;
-        if (idle && run->waiting == NULL && run->n_begun == run->n) {
+        if (idle && run->waiting == NULL && (run->feed != NULL ? run->dry : run->n_begun == run->n)) {
             return SILT_OK;
         }
         const int64_t wait_us = next_us == INT64_MAX ? SL_HTTP_SLICE_US : next_us - sl_monotonic_us(run->env);
@@ -275,7 +304,8 @@ static silt_status run_all(struct run *run, silt_error *err)
 static void complete_rest(struct run *run, silt_status status, const silt_error *err)
 {
     for (size_t i = 0; i < run->n; i++) {
-        if (i >= run->n_begun || !run->efforts[i].completed) {
+        const bool begun = run->efforts != NULL && (run->feed != NULL || i < run->n_begun);
+        if (begun ? !run->efforts[i].completed : run->feed == NULL) {
             complete_failed(run, &run->exchanges[i], status, err);
         }
     }
@@ -295,13 +325,38 @@ static struct sl_exchange_limits choose_limits(const struct sl_exchange_limits *
     return chosen;
 }
 
+static silt_status start_run(struct run *run, struct sl_http *http, silt_error *err)
+{
+    silt_error error = SILT_ERROR_INIT;
+    run->session = (struct sl_http_session){.on_done = attempt_done, .ctx = run};
+    run->efforts = sl_alloc_array(run->env, run->n, sizeof(*run->efforts));
+    silt_status status = SILT_ENOMEM;
+    if (run->efforts == NULL) {
+        sl_ignore(sl_fail_nomem(&error)); /* for its text */
+    } else {
+        for (size_t i = 0; i < run->n; i++) {
+            run->efforts[i] = (struct effort){.completed = run->feed != NULL}; /* those of a feed are free */
+        }
+        status = sl_http_session_open(&run->session, http, run->call, &error);
+    }
+    if (status == SILT_OK) {
+        status = run_all(run, &error);
+        sl_http_session_close(&run->session, status, &error);
+    }
+    if (status != SILT_OK) {
+        complete_rest(run, status, &error);
+        if (err != NULL) {
+            *err = error;
+        }
+    }
+    sl_release(run->env, run->efforts, run->n * sizeof(*run->efforts));
+    return status;
+}
+
 silt_status sl_exchange_run(struct sl_http *http, const silt_env *env, const struct sl_exchange_limits *limits,
                             const silt_call *call, struct sl_exchange *exchanges, size_t n,
                             void (*on_done)(void *ctx, struct sl_exchange *exchange), void *ctx, silt_error *err)
 {
-    if (n == 0) {
-        return SILT_OK;
-    }
     struct run run = {.env = env,
                       .call = call,
                       .limits = choose_limits(limits),
@@ -309,27 +364,21 @@ silt_status sl_exchange_run(struct sl_http *http, const silt_env *env, const str
                       .n = n,
                       .on_done = on_done,
                       .ctx = ctx};
-    silt_error error = SILT_ERROR_INIT;
-    run.session = (struct sl_http_session){.on_done = attempt_done, .ctx = &run};
-    run.efforts = sl_alloc_array(env, n, sizeof(*run.efforts));
-    silt_status status = SILT_ENOMEM;
-    if (run.efforts == NULL) {
-        sl_ignore(sl_fail_nomem(&error)); /* for its text */
-    } else {
-        status = sl_http_session_open(&run.session, http, call, &error);
-    }
-    if (status == SILT_OK) {
-        status = run_all(&run, &error);
-        sl_http_session_close(&run.session, status, &error);
-    }
-    if (status != SILT_OK) {
-        complete_rest(&run, status, &error);
-        if (err != NULL) {
-            *err = error;
-        }
-    }
-    sl_release(env, run.efforts, n * sizeof(*run.efforts));
-    return status;
+    return n > 0 ? start_run(&run, http, err) : SILT_OK;
+}
+
+silt_status sl_exchange_run_feed(struct sl_http *http, const silt_env *env, const struct sl_exchange_limits *limits,
+                                 const silt_call *call, struct sl_exchange *exchanges, size_t n,
+                                 const struct sl_exchange_feed *feed, silt_error *err)
+{
+    struct run run = {.env = env,
+                      .call = call,
+                      .limits = choose_limits(limits),
+                      .exchanges = exchanges,
+                      .n = n,
+                      .feed = feed,
+                      .halt = SILT_ERROR_INIT};
+    return n > 0 ? start_run(&run, http, err) : SILT_OK;
 }
 
 void sl_exchange_release(struct sl_exchange *exchange)

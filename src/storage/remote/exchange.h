@@ -70,6 +70,20 @@ silt_status sl_exchange_run(struct sl_http *http, const silt_env *env, const str
                             const silt_call *call, struct sl_exchange *exchanges, size_t n,
                             void (*on_done)(void *ctx, struct sl_exchange *exchange), void *ctx, silt_error *err);
 
+/*
+ * The same for exchanges that follow one another: exchanges[0..n) are those that may be under way at once. `next` makes one that is free ready
+ * (false: there are no more), `on_done` takes what came of it, after which it is free again; a status that is not SILT_OK ends the run with it:
+ * then on_done is called for those that are under way, whatever they have, and its status is not looked at any more.
+ */
+struct sl_exchange_feed {
+    void *ctx;
+    bool (*next)(void *ctx, struct sl_exchange *exchange);
+    silt_status (*on_done)(void *ctx, struct sl_exchange *exchange, silt_error *err);
+};
+silt_status sl_exchange_run_feed(struct sl_http *http, const silt_env *env, const struct sl_exchange_limits *limits,
+                                 const silt_call *call, struct sl_exchange *exchanges, size_t n,
+                                 const struct sl_exchange_feed *feed, silt_error *err);
+
 /* The usual verdict: RETRY without an answer and on 408, 429, 500, 502, 503, 504; RENEW on 401; else DONE. */
 enum sl_verdict sl_exchange_judge(struct sl_exchange *exchange);
 

@@ -64,7 +64,8 @@ struct sl_http_request {
     size_t max_answer; /* longest body taken of an answer in bytes, more is SILT_ELIMIT; 0: 64 MiB */
     /*
      * Where the body of a 2xx answer goes as it comes, instead of `answer`; NULL: into `answer`. Bodies of other codes always go into
-     * `answer`. A status other than SILT_OK ends the request with it.
+     * `answer`. code and headers_raw are there already; whether the body will be whole is not known before the end. A status other than SILT_OK
+     * ends the request with it; another attempt is made where its kind is worth one, unless the sink sets `final`.
      */
     silt_status (*sink)(void *user, const void *bytes, size_t n, silt_error *err);
     enum sl_http_auth auth;

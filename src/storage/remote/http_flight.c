@@ -154,6 +154,7 @@ static size_t take_body(char *bytes, size_t size, size_t n, void *user)
     }
     flight->body_got += len;
     if (request->sink != NULL && sl_http_flight_code(flight) / 100 == 2) {
+        request->code = (int)sl_http_flight_code(flight);
         const silt_status status = request->sink(request->user, bytes, len, error_of(flight));
         return status == SILT_OK ? len : refuse(flight, status);
     }
@@ -213,7 +214,7 @@ static bool set_fixed(struct sl_http_flight *flight)
      * those of one piece: the failure to send would come before its answer.
      */
     const bool tls = sl_str_starts_with(sl_str_from(flight->request->url), SL_STR("https://"));
-    (void)set_number(easy, CURLOPT_BUFFERSIZE, 128L << 10);
+    (void)set_number(easy, CURLOPT_BUFFERSIZE, flight->request->sink != NULL ? 256L << 10 : 128L << 10);
     (void)set_number(easy, CURLOPT_UPLOAD_BUFFERSIZE, tls ? 16L << 10 : 128L << 10);
     ok = ok && set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     ok = ok && set_pointer(easy, CURLOPT_USERAGENT, "silt/" SILT_VERSION_STRING);

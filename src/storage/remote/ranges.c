@@ -160,3 +160,86 @@ silt_status sl_range_take(const silt_env *env, struct sl_http_request *answer, s
     sl_range_take_tag(answer, read);
     return sl_range_keep(env, &answer->answer, length > 0 ? (size_t)(begin - first) : 0, (size_t)length, read, err);
 }
+
+/* ---- as it comes ---- */
+
+void sl_range_flow_begin(struct sl_range_flow *flow, silt_read_request *read)
+{
+    *flow = (struct sl_range_flow){.read = read};
+    read->data_len = 0;
+    read->file_size = -1;
+    read->tag[0] = '\0';
+}
+
+static silt_status fail_other(silt_error *err)
+{
+    return sl_fail(err, SILT_EIO, NULL, "the server sent other bytes than those that were asked for");
+}
+
+/* What the headers say of the body. */
+static silt_status open_flow(struct sl_range_flow *flow, const struct sl_http_request *answer, silt_error *err)
+{
+    silt_read_request *read = flow->read;
+    int64_t first = 0;
+    int64_t last = 0;
+    int64_t size = 0;
+    int64_t begin = 0;
+    flow->opened = true;
+    flow->want = read->length;
+    sl_range_take_tag(answer, read);
+    if (answer->code == 200) { /* a server may ignore a range */
+        flow->skip = read->offset;
+        return SILT_OK;
+    }
+    if (answer->code != 206 ||
+        !sl_http_content_range_parse(sl_http_header(answer, "content-range"), &first, &last, &size) || size < 0) {
+        return fail_other(err);
+    }
+    clip(read, size, &begin, &flow->want);
+    if (first != begin || last - first + 1 != flow->want) {
+        return fail_other(err);
+    }
+    read->file_size = size;
+    return SILT_OK;
+}
+
+silt_status sl_range_flow_take(struct sl_range_flow *flow, const struct sl_http_request *answer, const char **bytes,
+                               size_t *n, int64_t *at, silt_error *err)
+{
+    const int64_t len = (int64_t)*n;
+    if (!flow->opened) {
+        SL_TRY(open_flow(flow, answer, err));
+    }
+    const int64_t before = flow->seen < flow->skip ? flow->skip - flow->seen
+                                                   : 0; /* bytes that are not of the range yet */
+    const int64_t skipped = before < len ? before : len;
+    const int64_t left = flow->want - flow->taken;
+    const int64_t taken = len - skipped < left ? len - skipped : left;
+    flow->seen += len;
+    if (answer->code == 206 && taken < len) {
+        return fail_other(err);
+    }
+    *bytes += skipped;
+    *n = (size_t)taken;
+    *at = flow->taken;
+    flow->taken += taken;
+    return SILT_OK;
+}
+
+silt_status sl_range_flow_end(struct sl_range_flow *flow, const struct sl_http_request *answer, silt_error *err)
+{
+    silt_read_request *read = flow->read;
+    int64_t begin = 0;
+    if (!flow->opened) { /* a body without a byte */
+        SL_TRY(open_flow(flow, answer, err));
+    }
+    if (answer->code == 200) {
+        read->file_size = flow->seen;
+        clip(read, flow->seen, &begin, &flow->want);
+    }
+    if (flow->taken != flow->want) {
+        return sl_fail(err, SILT_EIO, NULL, "the server sent fewer bytes than were asked for");
+    }
+    read->data_len = (size_t)flow->taken;
+    return SILT_OK;
+}

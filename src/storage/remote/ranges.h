@@ -27,6 +27,29 @@ silt_status sl_range_take(const silt_env *env, struct sl_http_request *answer, s
 silt_status sl_range_keep(const silt_env *env, struct sl_buf *body, size_t begin, size_t n, silt_read_request *read,
                           silt_error *err);
 
+/*
+ * A range (offset not negative, length above 0) whose body is handed on while it comes. What the headers say is compared with what was asked
+ * for before the first byte is, so that a body of another range, or a longer one, never gets further.
+ */
+struct sl_range_flow {
+    silt_read_request *read;
+    bool opened;
+    int64_t skip; /* bytes of the body before the range */
+    int64_t seen; /* bytes of the body */
+    int64_t want; /* bytes of the range that the body holds, or may hold: the body of 200 ends where the file does */
+    int64_t taken;
+};
+
+void sl_range_flow_begin(struct sl_range_flow *flow, silt_read_request *read); /* of each attempt */
+/*
+ * Takes the next bytes of the body of 200 or 206. *bytes and *n become those that are wanted of them (0: none), and *at their place behind the read's
+ * offset. Fills the read's tag and file_size as far as they are told. SILT_EIO for what is not the range.
+ */
+silt_status sl_range_flow_take(struct sl_range_flow *flow, const struct sl_http_request *answer, const char **bytes,
+                               size_t *n, int64_t *at, silt_error *err);
+/* The body is whole: fills data_len and file_size. SILT_EIO when the range is not. */
+silt_status sl_range_flow_end(struct sl_range_flow *flow, const struct sl_http_request *answer, silt_error *err);
+
 /* Fills the read's tag from the answer: the generation or the strong ETag that the server gives; "" for any other. */
 void sl_range_take_tag(const struct sl_http_request *answer, silt_read_request *read);
 

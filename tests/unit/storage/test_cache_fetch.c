@@ -25,6 +25,10 @@ struct told {
     atomic_int fail_from; /* reads at or behind this offset fail; -1: none */
     bool shorten;         /* gives a byte less than was asked for */
     atomic_int n_reads;
+    /* Of streams: */
+    atomic_int_least64_t break_at; /* the attempt at the part that holds this byte ends there; -1: none */
+    bool give_up;                  /* and there is no other */
+    const char *tag_of_break;      /* of that attempt; NULL: as of the others */
 };
 
 struct tagging {
@@ -61,6 +65,72 @@ static silt_status tag_read_many(void *impl, const silt_call *call, silt_read_re
     struct pass pass = {.tagging = tagging, .on_done = on_done, .ctx = ctx};
     tagging->told->n_reads += (int)n;
     return silt_storage_read_many(tagging->base.inner, call, requests, n, pass_on, &pass, err);
+}
+
+/* One attempt at a part, in pieces: bytes are wrong from `until` on, where it breaks. */
+static silt_status give(const struct tagging *tagging, const silt_read_stream *stream, silt_read_request *part,
+                        const silt_read_request *whole, int64_t until, silt_error *err)
+{
+    static char wrong[10000];
+    silt_status status = SILT_OK;
+    memset(wrong, '!', sizeof(wrong));
+    (void)snprintf(part->tag, sizeof(part->tag), "%s",
+                   until >= 0 && tagging->told->tag_of_break != NULL ? tagging->told->tag_of_break
+                                                                     : tagging->told->tag);
+    for (int64_t at = 0; at < (int64_t)whole->data_len && status == SILT_OK; at += (int64_t)sizeof(wrong)) {
+        const int64_t left = (int64_t)whole->data_len - at;
+        const size_t n = left < (int64_t)sizeof(wrong) ? (size_t)left : sizeof(wrong);
+        const bool over = until >= 0 && part->offset + at + (int64_t)n > until;
+        status = stream->on_bytes(stream->ctx, part, at, over ? wrong : (const char *)whole->data + at, n, err);
+        if (over) {
+            break;
+        }
+    }
+    return status;
+}
+
+static void keep_whole(void *ctx, silt_read_request *request)
+{
+    (void)ctx;
+    (void)request;
+}
+
+static silt_status stream_part(struct tagging *tagging, const silt_read_stream *stream, silt_read_request *part,
+                               silt_error *err)
+{
+    struct told *told = tagging->told;
+    silt_read_request whole = {.path = part->path, .offset = part->offset, .length = part->length};
+    silt_status status = silt_storage_read_many(tagging->base.inner, NULL, &whole, 1, keep_whole, NULL, err);
+    const int64_t break_at = told->break_at;
+    told->n_reads++;
+    whole.data_len -= told->shorten && whole.data_len > 0 ? 1 : 0;
+    if (status == SILT_OK && break_at >= part->offset && break_at < part->offset + part->length) {
+        told->break_at = -1;
+        status = give(tagging, stream, part, &whole, break_at, err);
+        if (status == SILT_OK && told->give_up) {
+            status = SILT_EIO;
+        }
+    }
+    if (status == SILT_OK) {
+        status = give(tagging, stream, part, &whole, -1, err);
+    }
+    part->file_size = whole.file_size;
+    part->data_len = whole.data_len;
+    whole.data_len += told->shorten && whole.data_len > 0 ? 1 : 0;
+    silt_read_request_release(tagging->base.inner, &whole);
+    return status == SILT_OK ? stream->on_part(stream->ctx, part, err) : status;
+}
+
+static silt_status tag_read_stream(void *impl, const silt_call *call, const silt_read_stream *stream,
+                                   silt_read_request *requests, size_t n, silt_error *err)
+{
+    silt_status status = SILT_OK;
+    (void)call;
+    (void)n;
+    while (status == SILT_OK && stream->next(stream->ctx, requests)) {
+        status = stream_part(impl, stream, requests, err);
+    }
+    return status;
 }
 
 static silt_status no_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
@@ -108,6 +178,14 @@ static const silt_storage_vtable TAGGING = {.size = sizeof(silt_storage_vtable),
                                             .stat = no_stat,
                                             .remove = no_remove};
 
+/* The same with the slot that streams. */
+static silt_storage_vtable streaming(void)
+{
+    silt_storage_vtable slots = TAGGING;
+    slots.read_stream = tag_read_stream;
+    return slots;
+}
+
 struct rig {
     const silt_env *env;
     silt_storage *memory;
@@ -125,14 +203,14 @@ static char byte_of(size_t file, int64_t at)
     return (char)((uint64_t)at * 31 + (uint64_t)at / 4096 + file * 7);
 }
 
-static int set_up(void **state)
+static int set_up_with(void **state, const silt_storage_vtable *slots)
 {
     static struct rig rig;
     silt_error err = SILT_ERROR_INIT;
-    rig = (struct rig){.env = silt_env_default(), .told = {.tag = "v1", .fail_from = -1}};
+    rig = (struct rig){.env = silt_env_default(), .told = {.tag = "v1", .fail_from = -1, .break_at = -1}};
     assert_int_equal(silt_storage_memory_new(rig.env, &rig.memory, &err), SILT_OK);
     struct tagging tagging = {.told = &rig.told};
-    const struct sl_decorator_spec spec = {.slots = &TAGGING, .impl = &tagging, .size = sizeof(tagging)};
+    const struct sl_decorator_spec spec = {.slots = slots, .impl = &tagging, .size = sizeof(tagging)};
     assert_int_equal(sl_decorator_new(rig.env, rig.memory, &spec, &rig.store, &err), SILT_OK);
     rig.cache_dir = make_temp_dir();
     rig.scratch_dir = make_temp_dir();
@@ -147,6 +225,17 @@ static int set_up(void **state)
     }
     *state = &rig;
     return 0;
+}
+
+static int set_up(void **state)
+{
+    return set_up_with(state, &TAGGING);
+}
+
+static int set_up_streaming(void **state)
+{
+    const silt_storage_vtable slots = streaming();
+    return set_up_with(state, &slots);
 }
 
 static int tear_down(void **state)
@@ -428,7 +517,102 @@ static void many_may_wait_and_close_stops_what_is_left(void **state)
     sl_fetch_close(fetch);
 }
 
+/* ---- streams ---- */
+
+static const struct sl_fetch_part PART = {1, {100, 8500000}}; /* three slices */
+
+static silt_status bring(struct sl_fetch *fetch, silt_error *err)
+{
+    silt_error_reset(err);
+    assert_int_equal(sl_fetch_want(fetch, &PART, 1, err), SILT_OK);
+    assert_int_equal(sl_fetch_start(fetch, err), SILT_OK);
+    return sl_fetch_wait(fetch, NULL, PART.file, err);
+}
+
+static int64_t brought(struct sl_fetch *fetch)
+{
+    int64_t requests = 0, bytes = 0;
+    sl_fetch_counts(fetch, &requests, &bytes);
+    return bytes - N_FILES * (int64_t)32768;
+}
+
+/* The bytes of the first attempt were others; those of the second are there, and are what the cache vouches for. */
+static void an_attempt_that_breaks_leaves_nothing_behind(void **state)
+{
+    struct rig *rig = *state;
+    static const int64_t breaks[] = {100, 110000, 4194303, 4194304, 8499999};
+    silt_error err = SILT_ERROR_INIT;
+    for (size_t i = 0; i < sizeof(breaks) / sizeof(breaks[0]); i++) {
+        char tag[8];
+        (void)snprintf(tag, sizeof(tag), "t%zu", i);
+        rig->told.tag = tag;
+        struct sl_fetch *fetch = open_fine(rig);
+        rig->told.break_at = breaks[i];
+        assert_int_equal(bring(fetch, &err), SILT_OK);
+        expect_bytes(fetch, PART.file, PART.range.begin, PART.range.end);
+        assert_int_equal(brought(fetch), PART.range.end - PART.range.begin);
+        sl_fetch_close(fetch);
+        fetch = open_fine(rig);
+        assert_int_equal(bring(fetch, &err), SILT_OK);
+        assert_int_equal(brought(fetch), 0);
+        expect_bytes(fetch, PART.file, PART.range.begin, PART.range.end);
+        sl_fetch_close(fetch);
+    }
+}
+
+static void what_broke_for_good_is_not_there(void **state)
+{
+    struct rig *rig = *state;
+    silt_error err = SILT_ERROR_INIT;
+    struct sl_fetch *fetch = open_fine(rig);
+    rig->told.break_at = 8400000; /* of the last slice, of which most has come */
+    rig->told.give_up = true;
+    assert_int_equal(bring(fetch, &err), SILT_EIO);
+    sl_fetch_close(fetch);
+    fetch = open_fine(rig);
+    assert_int_equal(bring(fetch, &err), SILT_OK);
+    assert_true(brought(fetch) >= PART.range.end - 8388608);
+    expect_bytes(fetch, PART.file, PART.range.begin, PART.range.end);
+    sl_fetch_close(fetch);
+}
+
+static void a_stream_that_comes_short_is_no_data(void **state)
+{
+    struct rig *rig = *state;
+    silt_error err = SILT_ERROR_INIT;
+    struct sl_fetch *fetch = open_fine(rig);
+    rig->told.shorten = true;
+    assert_int_equal(bring(fetch, &err), SILT_EIO);
+    assert_non_null(strstr(err.message, "expected 4194204"));
+    sl_fetch_close(fetch);
+    rig->told.shorten = false;
+    fetch = open_fine(rig);
+    assert_int_equal(bring(fetch, &err), SILT_OK);
+    assert_int_equal(brought(fetch), PART.range.end - PART.range.begin);
+    sl_fetch_close(fetch);
+}
+
+/* Not a byte of another version is written where somebody else reads the first. */
+static void bytes_of_another_version_are_not_written(void **state)
+{
+    struct rig *rig = *state;
+    silt_error err = SILT_ERROR_INIT;
+    struct sl_fetch *late = open_fine(rig);
+    assert_int_equal(sl_fetch_want(late, &PART, 1, &err), SILT_OK);
+    struct sl_fetch *fetch = open_fine(rig);
+    assert_int_equal(bring(fetch, &err), SILT_OK);
+    rig->told.tag_of_break = "v2";
+    rig->told.break_at = 100 + 3000000;
+    assert_int_equal(sl_fetch_start(late, &err), SILT_OK);
+    assert_int_equal(sl_fetch_wait(late, NULL, PART.file, &err), SILT_ECORRUPT);
+    assert_non_null(strstr(err.message, "memory://b/1 was replaced while it was read"));
+    sl_fetch_close(late);
+    expect_bytes(fetch, PART.file, PART.range.begin, PART.range.end);
+    sl_fetch_close(fetch);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define STREAM_TEST(name) cmocka_unit_test_setup_teardown(name, set_up_streaming, tear_down)
 
 int main(void)
 {
@@ -445,6 +629,14 @@ int main(void)
         TEST(versions_of_a_file_are_not_mixed),
         TEST(waiting_ends_with_a_cancelled_call),
         TEST(many_may_wait_and_close_stops_what_is_left),
+        STREAM_TEST(what_is_wanted_comes_and_nothing_else),
+        STREAM_TEST(without_a_tag_nothing_is_kept),
+        STREAM_TEST(many_may_wait_and_close_stops_what_is_left),
+        STREAM_TEST(versions_of_a_file_are_not_mixed),
+        STREAM_TEST(an_attempt_that_breaks_leaves_nothing_behind),
+        STREAM_TEST(what_broke_for_good_is_not_there),
+        STREAM_TEST(a_stream_that_comes_short_is_no_data),
+        STREAM_TEST(bytes_of_another_version_are_not_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,7 +5,7 @@
  *   s3_bucket    what options say about a bucket: endpoint, style, region, encryption, credentials (pure but for the files of profiles)
  *   s3_ask       one request: URL, headers, signature; what to make of an answer; errors
  *   s3_parse     answers in XML (pure)
- *   s3_read, s3_list, s3_put, s3_upload, s3_adopt, s3_tree, s3_probe    the slots
+ *   s3_read, s3_stream, s3_list, s3_put, s3_upload, s3_adopt, s3_tree, s3_probe    the slots
  *   s3_examine   the way to a bucket, step by step
  *   s3_log       slots again: what is in a table's log may go by DynamoDB (dynamo.h), or others may do so
  *
@@ -216,6 +216,8 @@ void sl_s3_put_before(struct sl_buf *out, struct sl_str first);
 
 silt_status sl_s3_read_many(void *impl, const silt_call *call, silt_read_request *requests, size_t n,
                             void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err);
+silt_status sl_s3_read_stream(void *impl, const silt_call *call, const silt_read_stream *stream,
+                              silt_read_request *requests, size_t n, silt_error *err);
 /* temp: NULL, or of a log's folder. Where nothing is wanted before version 0, the listing begins at the folder's beginning to learn it. */
 silt_status sl_s3_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
                        enum sl_s3_temp *temp, bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx,

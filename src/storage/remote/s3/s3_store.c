@@ -105,6 +105,7 @@ static const silt_storage_vtable slots = {
     .name = "s3",
     .close = close_store,
     .read_many = sl_s3_read_many,
+    .read_stream = sl_s3_read_stream,
     .list = sl_s3_log_list,
     .put_if_absent = sl_s3_log_put_if_absent,
     .put = sl_s3_log_put,
