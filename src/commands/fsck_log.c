@@ -8,6 +8,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "commands/fsck_int.h"
+#include "kernel/engine/engine.h"
 #include "kernel/log/segment_checkpoint.h"
 
 struct walk {
@@ -78,10 +79,16 @@ static bool see_nothing(void *ctx, const silt_file_entry *entry)
     return false;
 }
 
-/* A folder under the next commit's name: readers pass over it, but no writer can commit any more. */
+/*
+ * A folder under the next commit's name: readers pass over it, but no writer can commit any more. In object stores folders take no names, so
+ * far away it is not worth a round.
+ */
 static silt_status check_next_name(struct walk *w, silt_error *err)
 {
     struct sl_fsck *fsck = w->fsck;
+    if (sl_storage_is_far(fsck->source.storage, fsck->source.root.ptr)) {
+        return SILT_OK;
+    }
     const char *name = sl_arena_printf(&fsck->arena, "%020" PRId64 ".json", w->last_commit + 1);
     const struct sl_str path = name != NULL ? sl_log_path(&fsck->arena, fsck->source.root, sl_str_from(name))
                                             : (struct sl_str){NULL, 0};

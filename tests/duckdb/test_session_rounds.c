@@ -156,6 +156,7 @@ static void an_append_after_another_takes_three_rounds_to_its_commit(void **stat
     assert_int_equal(rig->rounds.n_lists, 1);
     assert_int_equal(rig->rounds.n_reads, 2);
     assert_int_equal(rig->rounds.n_puts, 3);
+    assert_int_equal(rig->rounds.n_stats, 1);
     assert_int_equal(rig->rounds.rounds, 4);
     rig->rounds.patience_ms = 0;
     expect_sum(rig, TABLE, 10);

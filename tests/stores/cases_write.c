@@ -57,6 +57,21 @@ void a_removed_name_is_free_again(struct contract *c)
            expect_missing(c, "f") && put_new_text(c, "f", "second", SILT_PUT_DONE) && expect_text(c, "f", "second"));
 }
 
+/* Where versions are given away in a place beside the files as well. */
+void a_removed_commit_can_be_made_anew(struct contract *c)
+{
+    static const char first[] = "t/_delta_log/00000000000000000000.json";
+    static const char second[] = "t/_delta_log/00000000000000000001.json";
+    char path[CONTRACT_PATH_SIZE];
+    silt_error err = SILT_ERROR_INIT;
+    (void)path_of(c, path, second);
+    (void)(put_new_text(c, first, "{}", SILT_PUT_DONE) && put_new_text(c, second, "{\"a\":1}", SILT_PUT_DONE) &&
+           put_new_text(c, second, "{\"b\":2}", SILT_PUT_EXISTS) &&
+           expect_status(c, silt_storage_remove(c->store, NULL, path, &err), SILT_OK, &err, "remove") &&
+           expect_missing(c, second) && put_new_text(c, second, "{\"b\":2}", SILT_PUT_DONE) &&
+           expect_text(c, second, "{\"b\":2}") && expect_text(c, first, "{}"));
+}
+
 /* Bytes without a period, so that parts in a wrong place show. */
 static unsigned char *large_bytes(struct contract *c, size_t size)
 {

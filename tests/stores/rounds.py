@@ -106,7 +106,7 @@ def try_all(rig):
     rig.expect("cold open, V2 with large sidecars", where(large_v2, none), 5, 8)
     rig.expect("cold open, one row of a file", ["sql", f"SELECT * FROM delta.`{plain}` WHERE id = -2"], 4, 6)
     rig.expect("cold open and refresh", where(plain, none, 2), 3 + 1, 5 + 2)
-    rig.expect("commit", ["sql", "; ".join([f"INSERT INTO delta.`{plain}` VALUES (-3, 'c')"] * 2)], 1, 18, behind_data)
+    rig.expect("commit", ["sql", "; ".join([f"INSERT INTO delta.`{plain}` VALUES (-3, 'c')"] * 2)], 1, 20, behind_data)
     rig.expect("history", ["history", plain], 2, 7)
     table = f"{rig.server.uri}/many"
     rig.run("sql", "; ".join([f"CREATE TABLE delta.`{table}` (id BIGINT)", *[f"INSERT INTO delta.`{table}` VALUES ({n})" for n in range(20)]]),

@@ -21,7 +21,7 @@ struct rounds {
     size_t n_reads;   /* files, read_many's together */
     size_t n_stats;   /* calls */
     size_t n_puts;    /* of any kind */
-    long patience_ms; /* a read, listing or look waits so long for another call at the same time; 0: not at all */
+    long patience_ms; /* a read, listing, look or hint waits so long for another call at the same time; 0: not at all */
 };
 
 void rounds_init(struct rounds *rounds);

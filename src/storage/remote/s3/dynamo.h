@@ -35,6 +35,9 @@ silt_status sl_dynamo_put(struct sl_s3_store *store, const silt_call *call, stru
 /* Before a listing of the log: finishes the newest commit, if its writer has not. */
 silt_status sl_dynamo_prepare_list(struct sl_s3_store *store, const silt_call *call, const struct sl_s3_log *log,
                                    silt_error *err);
+/* Before the file of a commit is removed: its entry, else the version could not be given away again. */
+silt_status sl_dynamo_forget_one(struct sl_s3_store *store, const silt_call *call, const struct sl_s3_log *log,
+                                 struct sl_str name, silt_error *err);
 /* Before a table's files are removed: its entries, so that another may be made in its place. */
 silt_status sl_dynamo_forget(struct sl_s3_store *store, const silt_call *call, const struct sl_s3_log *log,
                              silt_error *err);

@@ -119,21 +119,48 @@ static silt_status forget_page(struct forgetting *f, struct sl_str after, struct
     return SILT_OK;
 }
 
+/* *f goes to end_forgetting, whatever is returned. */
+static silt_status begin_forgetting(struct forgetting *f, const struct sl_s3_store *store, const struct sl_s3_log *log)
+{
+    f->dynamo = log->bucket->dynamo;
+    sl_arena_init(&f->arena, store->env);
+    sl_vec_init(&f->names, store->env, sizeof(struct sl_str));
+    f->path = sl_dynamo_table_path(&f->arena, f->dynamo->scheme, log);
+    return f->path.ptr != NULL ? SILT_OK : sl_fail_nomem(f->err);
+}
+
+static void end_forgetting(struct forgetting *f)
+{
+    sl_vec_release(&f->names);
+    sl_arena_release(&f->arena);
+}
+
+silt_status sl_dynamo_forget_one(struct sl_s3_store *store, const silt_call *call, const struct sl_s3_log *log,
+                                 struct sl_str name, silt_error *err)
+{
+    struct forgetting f = {.call = call, .err = err};
+    silt_status status = begin_forgetting(&f, store, log);
+    if (status == SILT_OK) {
+        status = take_name(&f, name);
+    }
+    if (status == SILT_OK) {
+        status = delete_some(&f, 0, 1);
+    }
+    end_forgetting(&f);
+    return status;
+}
+
 silt_status sl_dynamo_forget(struct sl_s3_store *store, const silt_call *call, const struct sl_s3_log *log,
                              silt_error *err)
 {
-    struct forgetting f = {.dynamo = log->bucket->dynamo, .call = call, .err = err};
+    struct forgetting f = {.call = call, .err = err};
     struct sl_str after = {0};
     struct sl_str last = {0};
-    sl_arena_init(&f.arena, store->env);
-    sl_vec_init(&f.names, store->env, sizeof(struct sl_str));
-    f.path = sl_dynamo_table_path(&f.arena, f.dynamo->scheme, log);
-    silt_status status = f.path.ptr != NULL ? SILT_OK : sl_fail_nomem(err);
+    silt_status status = begin_forgetting(&f, store, log);
     do { /* each page begins behind the one before, which is checked */
         after = last;
         status = status == SILT_OK ? forget_page(&f, after, &last) : status;
     } while (status == SILT_OK && last.ptr != NULL && !f.denied);
-    sl_vec_release(&f.names);
-    sl_arena_release(&f.arena);
+    end_forgetting(&f);
     return status;
 }

@@ -250,6 +250,7 @@ silt_status sl_s3_log_put(void *impl, const silt_call *call, const char *path, c
 silt_status sl_s3_log_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err);
 silt_status sl_s3_log_upload_finish(void *impl, const silt_call *call, void *upload, const void *data, size_t data_len,
                                     silt_error *err);
+silt_status sl_s3_log_remove(void *impl, const silt_call *call, const char *path, silt_error *err);
 silt_status sl_s3_log_remove_tree(void *impl, const silt_call *call, const char *dir, silt_error *err);
 
 /* The version of a commit's file, -1 for any other name. Pure. */

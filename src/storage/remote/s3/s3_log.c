@@ -308,6 +308,21 @@ silt_status sl_s3_log_list(void *impl, const silt_call *call, const char *dir, c
     return status;
 }
 
+silt_status sl_s3_log_remove(void *impl, const silt_call *call, const char *path, silt_error *err)
+{
+    struct sl_s3_store *store = impl;
+    struct sl_s3_place place;
+    struct sl_s3_log *log = NULL;
+    struct sl_str folder;
+    struct sl_str name;
+    SL_TRY(sl_s3_locate(store, path, &place, err));
+    if (place.bucket->dynamo != NULL && is_commit(&place, &folder, &name)) {
+        SL_TRY(find_log(store, place.bucket, folder, &log, err));
+        SL_TRY(sl_dynamo_forget_one(store, call, log, name, err));
+    }
+    return sl_s3_remove(impl, call, path, err);
+}
+
 silt_status sl_s3_log_remove_tree(void *impl, const silt_call *call, const char *dir, silt_error *err)
 {
     struct sl_s3_store *store = impl;
