@@ -121,7 +121,10 @@ static void a_version_that_is_there_is_taken(void **state)
 static void a_version_needs_the_one_before(void **state)
 {
     struct stub_store *f = *state;
+    answer(f, WORDS("code=200,body={}"));
     assert_int_equal(silt_storage_remove(f->storage, NULL, LOG V0, &f->err), SILT_OK);
+    assert_int_equal(stub_store_count(f, "POST", "/dynamo/"), 1);
+    assert_non_null(strstr(stub_store_log(f), "DynamoDB_20120810.DeleteItem")); /* a commit's entry goes with it */
     answer(f, WORDS(ROUND));
     check_refused(f, SILT_ECORRUPT, "the commit before, " V0 ", is not there");
     assert_int_equal(count_temps(f), 0);
