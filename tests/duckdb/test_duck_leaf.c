@@ -177,6 +177,20 @@ static void int96_is_read_over_all_years_and_in_any_zone(void **state)
     session_expect_rows(s, "SELECT c FROM t", rows);
 }
 
+/* From the first Julian day to the farthest that microseconds reach; through nanoseconds it would end in 1677 and in 2262. */
+static void int96_is_exact_from_the_first_julian_day_on(void **state)
+{
+    struct session_fixture *s = *state;
+    const struct int96 values[] = {make_int96(0, 0), make_int96(0, 1000), make_int96(2305447, INT64_C(86399999999000)),
+                                   make_int96(2547340, 1000),
+                                   make_int96(2440588 + 106751991, INT64_C(14454775806000))};
+    const struct pq_column column = {.type = PQ_INT96, .values = values, .n_values = N_OF(values)};
+    make_table(s, "timestamp", column, NULL);
+    session_expect_rows(s, "SELECT epoch_us(c) FROM t",
+                        "-210866803200000000\n-210866803199999999\n-11676096000000001\n9223372800000001\n"
+                        "9223372036854775806\n");
+}
+
 static void int96_of_the_legacy_calendar_is_rebased(void **state)
 {
     struct session_fixture *s = *state;
@@ -609,6 +623,7 @@ int main(void)
         SESSION_TEST(wall_clocks_were_never_in_the_legacy_calendar),
         SESSION_TEST(nested_dates_are_rebased),
         SESSION_TEST(int96_is_read_over_all_years_and_in_any_zone),
+        SESSION_TEST(int96_is_exact_from_the_first_julian_day_on),
         SESSION_TEST(int96_of_the_legacy_calendar_is_rebased),
         SESSION_TEST(milliseconds_become_microseconds),
         SESSION_TEST(instants_and_wall_clocks_keep_their_number_in_any_zone),
