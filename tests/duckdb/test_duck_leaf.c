@@ -182,8 +182,7 @@ static void int96_is_exact_from_the_first_julian_day_on(void **state)
 {
     struct session_fixture *s = *state;
     const struct int96 values[] = {make_int96(0, 0), make_int96(0, 1000), make_int96(2305447, INT64_C(86399999999000)),
-                                   make_int96(2547340, 1000),
-                                   make_int96(2440588 + 106751991, INT64_C(14454775806000))};
+                                   make_int96(2547340, 1000), make_int96(2440588 + 106751991, INT64_C(14454775806000))};
     const struct pq_column column = {.type = PQ_INT96, .values = values, .n_values = N_OF(values)};
     make_table(s, "timestamp", column, NULL);
     session_expect_rows(s, "SELECT epoch_us(c) FROM t",

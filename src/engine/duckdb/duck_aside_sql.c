@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "duck_function.h"
 
 /* Streams that wait for their next call; more are closed, the one that waits longest first. */
 #define MAX_IDLE 16
@@ -259,23 +260,6 @@ static void bind_values(duckdb_bind_info info)
 
 /* ---- registration ---- */
 
-static duckdb_scalar_function make_function(struct sl_dataplane *dp, const char *name, duckdb_logical_type result)
-{
-    static const duckdb_type arguments[] = {DUCKDB_TYPE_UBIGINT, DUCKDB_TYPE_BIGINT, DUCKDB_TYPE_VARCHAR};
-    duckdb_scalar_function function = duckdb_create_scalar_function();
-    duckdb_scalar_function_set_name(function, name);
-    for (size_t i = 0; i < sizeof(arguments) / sizeof(arguments[0]); i++) {
-        duckdb_logical_type type = duckdb_create_logical_type(arguments[i]);
-        duckdb_scalar_function_add_parameter(function, type);
-        duckdb_destroy_logical_type(&type);
-    }
-    duckdb_scalar_function_set_return_type(function, result);
-    duckdb_scalar_function_set_extra_info(function, dp, NULL);
-    duckdb_scalar_function_set_bind(function, bind_values);
-    duckdb_scalar_function_set_function(function, give_values);
-    return function;
-}
-
 bool sl_aside_register_type(struct sl_dataplane *dp, duckdb_connection handle, const struct sl_aside_type *type)
 {
     char name[32];
@@ -288,9 +272,15 @@ bool sl_aside_register_type(struct sl_dataplane *dp, duckdb_connection handle, c
     bool fine = sql.status == SILT_OK && duckdb_prepare(handle, sl_buf_cstr(&sql), &stmt) == DuckDBSuccess;
     if (fine) {
         duckdb_logical_type result = duckdb_prepared_statement_column_logical_type(stmt, 0);
-        duckdb_scalar_function function = make_function(dp, name, result);
-        fine = duckdb_register_scalar_function(handle, function) == DuckDBSuccess;
-        duckdb_destroy_scalar_function(&function);
+        const struct sl_duck_function function = {
+            .name = name,
+            .arguments = {DUCKDB_TYPE_UBIGINT, DUCKDB_TYPE_BIGINT, DUCKDB_TYPE_VARCHAR},
+            .n_arguments = 3,
+            .result_type = result,
+            .extra = dp,
+            .bind = bind_values,
+            .run = give_values};
+        fine = sl_duck_function_register(handle, &function);
         duckdb_destroy_logical_type(&result);
     }
     duckdb_destroy_prepare(&stmt);

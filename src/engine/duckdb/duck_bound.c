@@ -4,6 +4,7 @@
 #include "duck_bound.h"
 
 #include "base/alloc.h"
+#include "duck_function.h"
 
 void sl_duck_objects_init(struct sl_duck_objects *objects)
 {
@@ -130,26 +131,17 @@ struct sl_duck_object *sl_duck_bind_object(duckdb_bind_info info, const struct s
 /* The text of a constant argument, "id:place". */
 static bool read_handle(duckdb_bind_info info, size_t index, uint64_t *id, uint64_t *place)
 {
-    duckdb_client_context context = NULL;
     duckdb_value value = NULL;
-    duckdb_expression argument = duckdb_scalar_function_bind_get_argument(info, index);
-    duckdb_scalar_function_get_client_context(info, &context);
-    bool fine = false;
-    if (duckdb_expression_is_foldable(argument)) {
-        duckdb_error_data fault = duckdb_expression_fold(context, argument, &value);
-        if ((fault == NULL || !duckdb_error_data_has_error(fault)) && !duckdb_is_null_value(value)) {
-            char *text = duckdb_get_varchar(value);
-            const struct sl_str handle = sl_str_from(text);
-            const size_t colon = sl_str_find(handle, SL_STR(":"));
-            fine = colon != SIZE_MAX && sl_str_to_u64(sl_str_sub(handle, 0, colon), id) &&
-                   sl_str_to_u64(sl_str_sub(handle, colon + 1, handle.len), place);
-            duckdb_free(text);
-        }
-        duckdb_destroy_error_data(&fault);
+    bool fine = sl_duck_fold_argument(info, index, &value);
+    if (fine) {
+        char *text = duckdb_get_varchar(value);
+        const struct sl_str handle = sl_str_from(text);
+        const size_t colon = sl_str_find(handle, SL_STR(":"));
+        fine = colon != SIZE_MAX && sl_str_to_u64(sl_str_sub(handle, 0, colon), id) &&
+               sl_str_to_u64(sl_str_sub(handle, colon + 1, handle.len), place);
+        duckdb_free(text);
     }
     duckdb_destroy_value(&value);
-    duckdb_destroy_client_context(&context);
-    duckdb_destroy_expression(&argument);
     return fine;
 }
 

@@ -21,6 +21,7 @@
 #include "base/error.h"
 #include "duck_bound.h"
 #include "duck_footer.h"
+#include "duck_function.h"
 #include "silt/version.h"
 #include "storage/cache/cache_fetch.h"
 
@@ -378,21 +379,12 @@ void sl_duck_fetch_interrupt(struct sl_dataplane *dp, duckdb_connection handle)
 
 bool sl_duck_fetch_register(struct sl_dataplane *dp, duckdb_connection handle)
 {
-    duckdb_scalar_function function = duckdb_create_scalar_function();
-    duckdb_logical_type index_type = duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT);
-    duckdb_logical_type handle_type = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
-    duckdb_logical_type result = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
-    duckdb_scalar_function_set_name(function, "silt_fetched");
-    duckdb_scalar_function_add_parameter(function, index_type);
-    duckdb_scalar_function_add_parameter(function, handle_type);
-    duckdb_scalar_function_set_return_type(function, result);
-    duckdb_scalar_function_set_extra_info(function, dp, NULL);
-    duckdb_scalar_function_set_bind(function, bind_fetched);
-    duckdb_scalar_function_set_function(function, give_fetched);
-    const bool fine = duckdb_register_scalar_function(handle, function) == DuckDBSuccess;
-    duckdb_destroy_logical_type(&index_type);
-    duckdb_destroy_logical_type(&handle_type);
-    duckdb_destroy_logical_type(&result);
-    duckdb_destroy_scalar_function(&function);
-    return fine;
+    const struct sl_duck_function function = {.name = "silt_fetched",
+                                              .arguments = {DUCKDB_TYPE_UBIGINT, DUCKDB_TYPE_VARCHAR},
+                                              .n_arguments = 2,
+                                              .result = DUCKDB_TYPE_BOOLEAN,
+                                              .extra = dp,
+                                              .bind = bind_fetched,
+                                              .run = give_fetched};
+    return sl_duck_function_register(handle, &function);
 }

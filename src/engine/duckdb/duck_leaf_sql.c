@@ -10,6 +10,7 @@
 #include "duck_leaf.h"
 
 #include "base/julian.h"
+#include "duck_function.h"
 
 /* The validity of the input as the output's; NULL when all rows are valid. */
 static uint64_t *copy_validity(duckdb_vector input, duckdb_vector output, idx_t n)
@@ -108,41 +109,25 @@ static void rebase_dates(duckdb_function_info info, duckdb_data_chunk input, duc
     }
 }
 
-static duckdb_scalar_function new_function(const char *name, duckdb_type from, duckdb_type to)
-{
-    duckdb_scalar_function function = duckdb_create_scalar_function();
-    duckdb_logical_type argument = duckdb_create_logical_type(from);
-    duckdb_logical_type result = duckdb_create_logical_type(to);
-    duckdb_scalar_function_set_name(function, name);
-    duckdb_scalar_function_add_parameter(function, argument);
-    duckdb_scalar_function_set_return_type(function, result);
-    duckdb_destroy_logical_type(&argument);
-    duckdb_destroy_logical_type(&result);
-    return function;
-}
-
 static bool register_conversion(duckdb_connection handle, const struct conversion *conversion)
 {
-    duckdb_scalar_function function = new_function(conversion->name, conversion->from, conversion->to);
-    if (conversion->has_zone) {
-        duckdb_logical_type zone = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT);
-        duckdb_scalar_function_add_parameter(function, zone);
-        duckdb_destroy_logical_type(&zone);
-    }
-    /* A table entry of this file: nothing is ever written through the pointer. */
-    duckdb_scalar_function_set_extra_info(function, (void *)(uintptr_t)conversion, NULL);
-    duckdb_scalar_function_set_function(function, convert_vector);
-    const bool fine = duckdb_register_scalar_function(handle, function) == DuckDBSuccess;
-    duckdb_destroy_scalar_function(&function);
-    return fine;
+    const struct sl_duck_function function = {.name = conversion->name,
+                                              .arguments = {conversion->from, DUCKDB_TYPE_BIGINT},
+                                              .n_arguments = conversion->has_zone ? 2 : 1,
+                                              .result = conversion->to,
+                                              .extra = conversion,
+                                              .run = convert_vector};
+    return sl_duck_function_register(handle, &function);
 }
 
 bool sl_leaf_register(duckdb_connection handle)
 {
-    duckdb_scalar_function dates = new_function("silt_rebase_date", DUCKDB_TYPE_DATE, DUCKDB_TYPE_DATE);
-    duckdb_scalar_function_set_function(dates, rebase_dates);
-    bool fine = duckdb_register_scalar_function(handle, dates) == DuckDBSuccess;
-    duckdb_destroy_scalar_function(&dates);
+    const struct sl_duck_function dates = {.name = "silt_rebase_date",
+                                           .arguments = {DUCKDB_TYPE_DATE},
+                                           .n_arguments = 1,
+                                           .result = DUCKDB_TYPE_DATE,
+                                           .run = rebase_dates};
+    bool fine = sl_duck_function_register(handle, &dates);
     for (size_t i = 0; i < sizeof(CONVERSIONS) / sizeof(CONVERSIONS[0]) && fine; i++) {
         fine = register_conversion(handle, &CONVERSIONS[i]);
     }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "duck_function.h"
 
 enum {
     WINDOW = 2048 /* rows that are looked up together where not all are asked for */
@@ -125,20 +126,10 @@ static void kept_files(duckdb_function_info info, duckdb_data_chunk input, duckd
 /* The number that argument `index` always is; false if it is no constant. */
 static bool read_number(duckdb_bind_info info, idx_t index, uint64_t *number)
 {
-    duckdb_client_context context = NULL;
     duckdb_value value = NULL;
-    duckdb_expression argument = duckdb_scalar_function_bind_get_argument(info, index);
-    duckdb_scalar_function_get_client_context(info, &context);
-    bool fine = false;
-    if (duckdb_expression_is_foldable(argument)) {
-        duckdb_error_data fault = duckdb_expression_fold(context, argument, &value);
-        fine = (fault == NULL || !duckdb_error_data_has_error(fault)) && !duckdb_is_null_value(value);
-        *number = fine ? duckdb_get_uint64(value) : 0;
-        duckdb_destroy_error_data(&fault);
-    }
+    const bool fine = sl_duck_fold_argument(info, index, &value);
+    *number = fine ? duckdb_get_uint64(value) : 0;
     duckdb_destroy_value(&value);
-    duckdb_destroy_client_context(&context);
-    duckdb_destroy_expression(&argument);
     return fine;
 }
 
@@ -152,33 +143,22 @@ static void bind_function(duckdb_bind_info info)
     (void)sl_duck_bind_object(info, &sl_live_class, handle >> 32, handle & UINT32_MAX); /* or an error is set */
 }
 
-static bool register_function(struct sl_dataplane *dp, duckdb_connection handle, const char *name, bool by_row,
-                              duckdb_scalar_function_t run)
-{
-    duckdb_scalar_function function = duckdb_create_scalar_function();
-    duckdb_logical_type index_type = duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT); /* of a file, and of an id */
-    duckdb_logical_type row_type = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT);
-    duckdb_logical_type result_type = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
-    duckdb_scalar_function_set_name(function, name);
-    duckdb_scalar_function_add_parameter(function, index_type);
-    if (by_row) {
-        duckdb_scalar_function_add_parameter(function, row_type);
-    }
-    duckdb_scalar_function_add_parameter(function, index_type);
-    duckdb_scalar_function_set_return_type(function, result_type);
-    duckdb_scalar_function_set_extra_info(function, dp, NULL);
-    duckdb_scalar_function_set_bind(function, bind_function);
-    duckdb_scalar_function_set_function(function, run);
-    const bool fine = duckdb_register_scalar_function(handle, function) == DuckDBSuccess;
-    duckdb_destroy_logical_type(&index_type);
-    duckdb_destroy_logical_type(&row_type);
-    duckdb_destroy_logical_type(&result_type);
-    duckdb_destroy_scalar_function(&function);
-    return fine;
-}
-
 bool sl_duck_live_register(struct sl_dataplane *dp, duckdb_connection handle)
 {
-    return register_function(dp, handle, "silt_live", true, live_rows) &&
-           register_function(dp, handle, "silt_kept", false, kept_files);
+    /* The file's index, the row, the id. */
+    const struct sl_duck_function live = {.name = "silt_live",
+                                          .arguments = {DUCKDB_TYPE_UBIGINT, DUCKDB_TYPE_BIGINT, DUCKDB_TYPE_UBIGINT},
+                                          .n_arguments = 3,
+                                          .result = DUCKDB_TYPE_BOOLEAN,
+                                          .extra = dp,
+                                          .bind = bind_function,
+                                          .run = live_rows};
+    const struct sl_duck_function kept = {.name = "silt_kept",
+                                          .arguments = {DUCKDB_TYPE_UBIGINT, DUCKDB_TYPE_UBIGINT},
+                                          .n_arguments = 2,
+                                          .result = DUCKDB_TYPE_BOOLEAN,
+                                          .extra = dp,
+                                          .bind = bind_function,
+                                          .run = kept_files};
+    return sl_duck_function_register(handle, &live) && sl_duck_function_register(handle, &kept);
 }

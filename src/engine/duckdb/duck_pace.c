@@ -10,6 +10,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "duck_bound.h"
+#include "duck_function.h"
 
 /* Bytes that COPY may be ahead of the store. */
 #define MAX_BACKLOG (INT64_C(64) << 20)
@@ -81,21 +82,15 @@ static void bind_paced(duckdb_bind_info info)
 
 bool sl_duck_pace_register(struct sl_dataplane *dp, duckdb_connection handle)
 {
-    duckdb_scalar_function function = duckdb_create_scalar_function();
-    duckdb_logical_type handle_type = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
-    duckdb_logical_type result = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
-    duckdb_scalar_function_set_name(function, "silt_paced");
-    duckdb_scalar_function_add_parameter(function, handle_type);
-    duckdb_scalar_function_set_return_type(function, result);
-    duckdb_scalar_function_set_volatile(function); /* once a chunk, not once a query */
-    duckdb_scalar_function_set_extra_info(function, dp, NULL);
-    duckdb_scalar_function_set_bind(function, bind_paced);
-    duckdb_scalar_function_set_function(function, give_paced);
-    const bool fine = duckdb_register_scalar_function(handle, function) == DuckDBSuccess;
-    duckdb_destroy_logical_type(&handle_type);
-    duckdb_destroy_logical_type(&result);
-    duckdb_destroy_scalar_function(&function);
-    return fine;
+    const struct sl_duck_function function = {.name = "silt_paced",
+                                              .arguments = {DUCKDB_TYPE_VARCHAR},
+                                              .n_arguments = 1,
+                                              .result = DUCKDB_TYPE_BOOLEAN,
+                                              .is_volatile = true, /* once a chunk, not once a query */
+                                              .extra = dp,
+                                              .bind = bind_paced,
+                                              .run = give_paced};
+    return sl_duck_function_register(handle, &function);
 }
 
 silt_status sl_duck_pace_new(struct sl_dataplane *dp, const struct sl_duck_pace_source *source,

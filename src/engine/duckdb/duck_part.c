@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "duck_function.h"
 #include "schema/value.h"
 
 struct sl_duck_parts {
@@ -186,21 +187,14 @@ static void bind_values(duckdb_bind_info info)
 static bool register_function(struct sl_dataplane *dp, duckdb_connection handle, const char *name,
                               duckdb_logical_type result)
 {
-    duckdb_scalar_function function = duckdb_create_scalar_function();
-    duckdb_logical_type index_type = duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT);
-    duckdb_logical_type handle_type = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
-    duckdb_scalar_function_set_name(function, name);
-    duckdb_scalar_function_add_parameter(function, index_type);
-    duckdb_scalar_function_add_parameter(function, handle_type);
-    duckdb_scalar_function_set_return_type(function, result);
-    duckdb_scalar_function_set_extra_info(function, dp, NULL);
-    duckdb_scalar_function_set_bind(function, bind_values);
-    duckdb_scalar_function_set_function(function, give_values);
-    const bool fine = duckdb_register_scalar_function(handle, function) == DuckDBSuccess;
-    duckdb_destroy_logical_type(&index_type);
-    duckdb_destroy_logical_type(&handle_type);
-    duckdb_destroy_scalar_function(&function);
-    return fine;
+    const struct sl_duck_function function = {.name = name,
+                                              .arguments = {DUCKDB_TYPE_UBIGINT, DUCKDB_TYPE_VARCHAR},
+                                              .n_arguments = 2,
+                                              .result_type = result,
+                                              .extra = dp,
+                                              .bind = bind_values,
+                                              .run = give_values};
+    return sl_duck_function_register(handle, &function);
 }
 
 static bool register_decimal(struct sl_dataplane *dp, duckdb_connection handle, unsigned precision, unsigned scale)

@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "duck_function.h"
 
 /* Rows that are nearer to each other than this make one range: DuckDB reads by vectors of 2,048 rows. */
 #define NEAR_ROWS 512
@@ -160,23 +161,14 @@ static void bind_pick(duckdb_bind_info info)
 
 bool sl_duck_pick_register(struct sl_dataplane *dp, duckdb_connection handle)
 {
-    duckdb_scalar_function function = duckdb_create_scalar_function();
-    duckdb_logical_type row_type = duckdb_create_logical_type(DUCKDB_TYPE_BIGINT);
-    duckdb_logical_type text_type = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
-    duckdb_logical_type result_type = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
-    duckdb_scalar_function_set_name(function, "silt_picked");
-    duckdb_scalar_function_add_parameter(function, row_type);
-    duckdb_scalar_function_add_parameter(function, text_type);
-    duckdb_scalar_function_set_return_type(function, result_type);
-    duckdb_scalar_function_set_extra_info(function, dp, NULL);
-    duckdb_scalar_function_set_bind(function, bind_pick);
-    duckdb_scalar_function_set_function(function, picked_rows);
-    const bool fine = duckdb_register_scalar_function(handle, function) == DuckDBSuccess;
-    duckdb_destroy_logical_type(&row_type);
-    duckdb_destroy_logical_type(&text_type);
-    duckdb_destroy_logical_type(&result_type);
-    duckdb_destroy_scalar_function(&function);
-    return fine;
+    const struct sl_duck_function function = {.name = "silt_picked",
+                                              .arguments = {DUCKDB_TYPE_BIGINT, DUCKDB_TYPE_VARCHAR},
+                                              .n_arguments = 2,
+                                              .result = DUCKDB_TYPE_BOOLEAN,
+                                              .extra = dp,
+                                              .bind = bind_pick,
+                                              .run = picked_rows};
+    return sl_duck_function_register(handle, &function);
 }
 
 /* ---- ranges ---- */

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "duck_function.h"
 
 /* Texts that are judged at once: as many as a vector of DuckDB has rows. */
 #define AT_ONCE 2048
@@ -108,19 +109,12 @@ static void bind_sift(duckdb_bind_info info)
 
 bool sl_duck_sift_register(struct sl_dataplane *dp, duckdb_connection handle)
 {
-    duckdb_scalar_function function = duckdb_create_scalar_function();
-    duckdb_logical_type text_type = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
-    duckdb_logical_type result_type = duckdb_create_logical_type(DUCKDB_TYPE_BOOLEAN);
-    duckdb_scalar_function_set_name(function, "silt_sifted");
-    duckdb_scalar_function_add_parameter(function, text_type);
-    duckdb_scalar_function_add_parameter(function, text_type);
-    duckdb_scalar_function_set_return_type(function, result_type);
-    duckdb_scalar_function_set_extra_info(function, dp, NULL);
-    duckdb_scalar_function_set_bind(function, bind_sift);
-    duckdb_scalar_function_set_function(function, sifted_rows);
-    const bool fine = duckdb_register_scalar_function(handle, function) == DuckDBSuccess;
-    duckdb_destroy_logical_type(&text_type);
-    duckdb_destroy_logical_type(&result_type);
-    duckdb_destroy_scalar_function(&function);
-    return fine;
+    const struct sl_duck_function function = {.name = "silt_sifted",
+                                              .arguments = {DUCKDB_TYPE_VARCHAR, DUCKDB_TYPE_VARCHAR},
+                                              .n_arguments = 2,
+                                              .result = DUCKDB_TYPE_BOOLEAN,
+                                              .extra = dp,
+                                              .bind = bind_sift,
+                                              .run = sifted_rows};
+    return sl_duck_function_register(handle, &function);
 }

@@ -10,6 +10,7 @@
 #include "duck.h"
 
 #include "base/error.h"
+#include "duck_function.h"
 #include "schema/value.h"
 
 #define KEPT '~'
@@ -196,20 +197,11 @@ static void give_text(duckdb_function_info info, duckdb_data_chunk input, duckdb
 
 bool sl_duck_text_register(struct sl_dataplane *dp, duckdb_connection handle)
 {
-    duckdb_scalar_function function = duckdb_create_scalar_function();
-    duckdb_logical_type any = duckdb_create_logical_type(DUCKDB_TYPE_ANY);
-    duckdb_logical_type text = duckdb_create_logical_type(DUCKDB_TYPE_VARCHAR);
-    duckdb_scalar_function_set_name(function, "silt_partition_text");
-    duckdb_logical_type number = duckdb_create_logical_type(DUCKDB_TYPE_UBIGINT);
-    duckdb_scalar_function_add_parameter(function, any);
-    duckdb_scalar_function_add_parameter(function, number);
-    duckdb_scalar_function_set_return_type(function, text);
-    duckdb_scalar_function_set_extra_info(function, dp, NULL);
-    duckdb_scalar_function_set_function(function, give_text);
-    const bool fine = duckdb_register_scalar_function(handle, function) == DuckDBSuccess;
-    duckdb_destroy_logical_type(&number);
-    duckdb_destroy_logical_type(&any);
-    duckdb_destroy_logical_type(&text);
-    duckdb_destroy_scalar_function(&function);
-    return fine;
+    const struct sl_duck_function function = {.name = "silt_partition_text",
+                                              .arguments = {DUCKDB_TYPE_ANY, DUCKDB_TYPE_UBIGINT},
+                                              .n_arguments = 2,
+                                              .result = DUCKDB_TYPE_VARCHAR,
+                                              .extra = dp,
+                                              .run = give_text};
+    return sl_duck_function_register(handle, &function);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "duck_function.h"
 #include "schema/variant.h"
 
 static bool row_is_null(duckdb_vector vector, idx_t row)
@@ -129,20 +130,15 @@ static void give_null(duckdb_function_info info, duckdb_data_chunk input, duckdb
 }
 
 static bool register_function(struct sl_dataplane *dp, duckdb_connection handle, const char *name,
-                              duckdb_logical_type result, duckdb_scalar_function_t function)
+                              duckdb_logical_type result, duckdb_scalar_function_t run)
 {
-    const bool takes_any = function != give_null;
-    duckdb_scalar_function made = duckdb_create_scalar_function();
-    duckdb_logical_type argument = duckdb_create_logical_type(takes_any ? DUCKDB_TYPE_ANY : DUCKDB_TYPE_BOOLEAN);
-    duckdb_scalar_function_set_name(made, name);
-    duckdb_scalar_function_add_parameter(made, argument);
-    duckdb_scalar_function_set_return_type(made, result);
-    duckdb_scalar_function_set_extra_info(made, dp, NULL);
-    duckdb_scalar_function_set_function(made, function);
-    const bool fine = duckdb_register_scalar_function(handle, made) == DuckDBSuccess;
-    duckdb_destroy_logical_type(&argument);
-    duckdb_destroy_scalar_function(&made);
-    return fine;
+    const struct sl_duck_function function = {.name = name,
+                                              .arguments = {run != give_null ? DUCKDB_TYPE_ANY : DUCKDB_TYPE_BOOLEAN},
+                                              .n_arguments = 1,
+                                              .result_type = result,
+                                              .extra = dp,
+                                              .run = run};
+    return sl_duck_function_register(handle, &function);
 }
 
 bool sl_variant_register(struct sl_dataplane *dp, duckdb_connection handle)
