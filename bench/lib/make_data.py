@@ -50,8 +50,8 @@ def statistics(db, path, columns):
     for i, (name, kind) in enumerate(names):
         lower, upper, null_count = row[1 + 3 * i:4 + 3 * i]
         number = kind.startswith("DECIMAL")
-        low[name] = float(lower) if number else lower if isinstance(lower, int) else str(lower)
-        high[name] = float(upper) if number else upper if isinstance(upper, int) else str(upper)
+        low[name] = float(lower) if number else lower if isinstance(lower, (int, float)) else str(lower)
+        high[name] = float(upper) if number else upper if isinstance(upper, (int, float)) else str(upper)
         nulls[name] = null_count
     return json.dumps({"numRecords": row[0], "minValues": low, "maxValues": high, "nullCount": nulls},
                       separators=(",", ":"))
@@ -195,16 +195,17 @@ def make_files(db, folder, columns, queries_of_files, options=COPY_OPTIONS):
 
 
 def make_stores(root, megabytes):
-    """Many small files; and as many megabytes as said of numbers that no codec makes smaller, so that to decode them costs little."""
+    """Many small files; and as many megabytes as said of floating-point numbers that no codec makes smaller, plain, so that to decode them costs
+    little. Nothing but reading them all gives their sums."""
     shutil.rmtree(root, ignore_errors=True)
     db = duckdb.connect()
     make_files(db, os.path.join(root, "many"), [("id", "BIGINT"), ("v", "INTEGER"), ("note", "VARCHAR")], [
         f"SELECT i::BIGINT AS id, (i % 1000)::INTEGER AS v, md5(i::VARCHAR) AS note FROM range({first}, {first + MANY_ROWS}) t(i)"
         for first in range(0, MANY_FILES * MANY_ROWS, MANY_ROWS)])
-    numbers = ", ".join(f"(hash(i * 8 + {n}) >> 1)::BIGINT AS c{n}" for n in range(SCAN_COLUMNS))
+    numbers = ", ".join(f"(hash(i * 8 + {n}) >> 11)::DOUBLE / (1::BIGINT << 53) AS c{n}" for n in range(SCAN_COLUMNS))
     rows = int(megabytes * (1 << 20) / (8 * SCAN_COLUMNS))
     each = -(-rows // SCAN_FILES)
-    make_files(db, os.path.join(root, "scan"), [(f"c{n}", "BIGINT") for n in range(SCAN_COLUMNS)], [
+    make_files(db, os.path.join(root, "scan"), [(f"c{n}", "DOUBLE") for n in range(SCAN_COLUMNS)], [
         f"SELECT {numbers} FROM range({first}, {min(rows, first + each)}) t(i)" for first in range(0, rows, each)],
         "FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 122880, DICTIONARY_SIZE_LIMIT 1")
 

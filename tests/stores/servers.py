@@ -525,12 +525,13 @@ class Toxiproxy(Server):
     def post(self, path, value):
         return demand("POST", self.url + path, json.dumps(value).encode(), {"Content-Type": "application/json"})
 
-    def proxy(self, server):
-        """A proxy in front of a server: (its name, its port)."""
+    def proxy(self, server, name=None):
+        """A proxy in front of a server: (its name, its port). Of several each needs a name."""
         port = free_port()
-        self.post("/proxies", {"name": server.name, "listen": f"127.0.0.1:{port}", "upstream": f"127.0.0.1:{server.port}",
+        name = name or server.name
+        self.post("/proxies", {"name": name, "listen": f"127.0.0.1:{port}", "upstream": f"127.0.0.1:{server.port}",
                                "enabled": True})
-        return server.name, port
+        return name, port
 
     def poison(self, proxy, kind, stream, share=1.0, **attributes):
         """For a share of the connections. Several of one kind may be there at once."""
