@@ -227,6 +227,27 @@ static silt_status check_provider(const struct setup *setup, silt_error *err)
     return SILT_OK;
 }
 
+/* delta-rs takes credentials of their own for DynamoDB. The bucket's are used here, so others are not passed over in silence. */
+static silt_status check_keys(const struct setup *setup, silt_error *err)
+{
+    static const enum sl_option pairs[][2] = {{SL_OPTION_DYNAMO_ACCESS_KEY, SL_OPTION_S3_ACCESS_KEY},
+                                              {SL_OPTION_DYNAMO_SECRET_KEY, SL_OPTION_S3_SECRET_KEY},
+                                              {SL_OPTION_DYNAMO_SESSION_TOKEN, SL_OPTION_S3_SESSION_TOKEN}};
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        const char *own = get(setup, pairs[i][0]);
+        const char *usual = get(setup, pairs[i][1]);
+        if (own == NULL || (usual != NULL && strcmp(own, usual) == 0)) {
+            continue;
+        }
+        const silt_status status = sl_fail(err, SILT_EINVALID, NULL,
+                                           "%s is another than %s: credentials for DynamoDB alone are not supported",
+                                           sl_option_name(pairs[i][0]), sl_option_name(pairs[i][1]));
+        sl_error_hint(err, "leave it out, and let the credentials of bucket %s use the table", setup->bucket->name);
+        return status;
+    }
+    return SILT_OK;
+}
+
 silt_status sl_dynamo_configure(struct sl_s3_store *store, const struct sl_s3_bucket *bucket,
                                 const struct sl_dynamo **out, silt_error *err)
 {
@@ -246,6 +267,7 @@ silt_status sl_dynamo_configure(struct sl_s3_store *store, const struct sl_s3_bu
     setup.dynamo->credentials = bucket->credentials;
     setup.dynamo->plain_copy = condition != NULL && is_word(condition, "disabled");
     SL_TRY(check_provider(&setup, err));
+    SL_TRY(check_keys(&setup, err));
     SL_TRY(set_table(&setup, err));
     SL_TRY(set_region(&setup, err));
     SL_TRY(set_endpoint(&setup, err));

@@ -143,6 +143,39 @@ static void unusable_values_are_refused(void **state)
                   "where it is allowed");
 }
 
+/* As users of delta-rs have them in their environment. */
+static void names_of_delta_rs_are_known(void **state)
+{
+    (void)state;
+    struct fixture f;
+    static const char *const variables[][2] = {{"AWS_S3_LOCKING_PROVIDER", "dynamodb"},
+                                               {"DELTA_DYNAMO_TABLE_NAME", "theirs"},
+                                               {"AWS_ENDPOINT_URL_DYNAMODB", "http://d:3"},
+                                               {"AWS_REGION_DYNAMODB", "eu-west-2"},
+                                               {"DELTA_DYNAMO_BILLING_MODE", "PAY_PER_REQUEST"}};
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        (void)setenv(variables[i][0], variables[i][1], 1);
+    }
+    assert_int_equal(OPEN(&f, {"delta_dynamo_max_elapsed_request_time", "10"}), SILT_OK);
+    assert_string_equal(f.dynamo->table, "theirs");
+    assert_string_equal(f.dynamo->url, "http://d:3/");
+    assert_string_equal(f.dynamo->region, "eu-west-2");
+    assert_int_equal(f.dynamo->read_units, 0);
+    tear_down(&f);
+    /* Credentials of its own are not; those of the bucket, said twice, are no other ones. */
+    (void)setenv("AWS_SECRET_ACCESS_KEY_DYNAMODB", "theirsecret", 1);
+    check_refused(&f, OPEN(&f, {"aws_secret_access_key", "oursecret"}), "aws_secret_access_key_dynamodb is another");
+    assert_null(strstr(f.err.message, "theirsecret"));
+    assert_int_equal(OPEN(&f, {"aws_secret_access_key", "theirsecret"}), SILT_OK);
+    tear_down(&f);
+    (void)unsetenv("AWS_SECRET_ACCESS_KEY_DYNAMODB");
+    check_refused(&f, OPEN(&f, {"aws_access_key_id", "a"}, {"AWS_ACCESS_KEY_ID_DYNAMODB", "b"}), "not supported");
+    check_refused(&f, OPEN(&f, {"AWS_SESSION_TOKEN_DYNAMODB", "b"}), "not supported");
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        (void)unsetenv(variables[i][0]);
+    }
+}
+
 /* Spark and delta-rs would take different regions: a guess could be the other one. */
 static void what_others_take_differently_must_be_said(void **state)
 {
@@ -161,6 +194,7 @@ int main(void)
         cmocka_unit_test(it_is_chosen_by_names_of_either),
         cmocka_unit_test(it_is_not_chosen_without_a_word),
         cmocka_unit_test(unusable_values_are_refused),
+        cmocka_unit_test(names_of_delta_rs_are_known),
         cmocka_unit_test(what_others_take_differently_must_be_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
