@@ -278,26 +278,29 @@ static void begin_attempts(struct run *run, int64_t *next_us)
     *next_us = INT64_MAX;
 }
 
+static bool is_over(const struct run *run)
+{
+    return run->session.n_open == 0 && run->waiting == NULL && (run->feed != NULL ? run->dry : run->n_begun == run->n);
+}
+
+/* What was answered is not denied because the call is over by then: who is told of that takes it that nothing was done. */
 static silt_status run_all(struct run *run, silt_error *err)
 {
-    for (;;) {
+    while (!is_over(run)) {
         int64_t next_us = 0;
         SL_TRY(sl_call_check(run->env, run->call, err));
         begin_attempts(run, &next_us);
         if (run->halted != SILT_OK) {
             return sl_error_take(err, &run->halt);
         }
-        const bool idle = run->session.n_open == 0;
-        if (idle && run->waiting == NULL && (run->feed != NULL ? run->dry : run->n_begun == run->n)) {
-            return SILT_OK;
-        }
         const int64_t wait_us = next_us == INT64_MAX ? SL_HTTP_SLICE_US : next_us - sl_monotonic_us(run->env);
-        if (idle) {
-            SL_TRY(sl_call_sleep(run->env, run->call, wait_us > 0 ? wait_us : 0, err));
-        } else {
+        if (run->session.n_open > 0) {
             SL_TRY(sl_http_session_turn(&run->session, wait_us, err));
+        } else if (!is_over(run)) {
+            SL_TRY(sl_call_sleep(run->env, run->call, wait_us > 0 ? wait_us : 0, err));
         }
     }
+    return SILT_OK;
 }
 
 /* After a failure of the whole: those that had no attempt under way. */

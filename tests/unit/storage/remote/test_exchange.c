@@ -395,6 +395,19 @@ static void many_at_once_have_their_own_answers(void **state)
     assert_true(stub_server_connections(&rig->stub) - before <= 16);
 }
 
+/* Who is told of a cancellation takes it that nothing was done. */
+static void what_was_answered_is_not_denied_by_a_cancellation(void **state)
+{
+    struct rig *rig = *state;
+    const silt_call call = {.size = sizeof(call), .cancel = &rig->cancel};
+    const struct sl_exchange *exchange = create(rig, "/cancelled-late");
+    rig->cancel_after = 1;
+    assert_int_equal(run(rig, 1, NULL, &call), SILT_OK);
+    assert_int_equal(rig->cancel, 1);
+    assert_int_equal(exchange->status, SILT_OK);
+    assert_int_equal(exchange->request.code, 200);
+}
+
 static void cancelled_run_completes_all(void **state)
 {
     struct rig *rig = *state;
@@ -483,6 +496,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_that_waits_holds_nobody_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_at_once_have_their_own_answers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(cancelled_run_completes_all, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_was_answered_is_not_denied_by_a_cancellation, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_to_do_is_done, set_up, tear_down),
         cmocka_unit_test_setup_teardown(survives_every_failed_allocation, set_up, tear_down),
     };
