@@ -163,6 +163,8 @@ silt_status sl_hdfs_fail(const struct sl_hdfs *hdfs, const struct sl_exchange *e
     struct sl_buf words;
     sl_buf_init(&words, hdfs->env);
     const enum sl_hdfs_fault fault = sl_hdfs_read_fault(hdfs->env, sl_buf_view(&exchange->request.answer), &words);
+    /* WebHDFS has 403 for faults of any kind, and names them; a gateway before it refuses without. */
+    const bool denied = fault == SL_HDFS_DENIED || code == 401 || (code == 403 && words.len == 0);
     if (hdfs->delegation != NULL && sl_str_find(sl_buf_view(&words), sl_str_from(hdfs->delegation)) != SIZE_MAX) {
         sl_buf_clear(&words); /* it repeats the token that it was sent */
     }
@@ -176,7 +178,7 @@ silt_status sl_hdfs_fail(const struct sl_hdfs *hdfs, const struct sl_exchange *e
     } else if (fault == SL_HDFS_FULL) {
         status = sl_fail(err, SILT_ENOSPACE, NULL, "HDFS has no room for /%.*s (%d, %s)", SL_FMT(name->path), code,
                          text);
-    } else if (fault == SL_HDFS_DENIED || code == 401) {
+    } else if (denied) {
         status = sl_fail(err, SILT_EACCESS, NULL, "HDFS refused access to /%.*s (%d, %s)", SL_FMT(name->path), code,
                          text);
     } else {

@@ -154,11 +154,14 @@ static void a_refusal_is_a_failure(void **state)
     silt_put_outcome outcome = SILT_PUT_DONE;
     stub_store_script(f, "PUT", ROOT "/.silt-",
                       WORDS(stub_store_step(f, 403, FAULT("AccessControlException"), ""),
-                            stub_store_step(f, 403, FAULT("DSQuotaExceededException"), ""), "code=401"));
+                            stub_store_step(f, 403, FAULT("DSQuotaExceededException"), ""), "code=401",
+                            "code=403,body=<html>No</html>", stub_store_step(f, 403, FAULT("SomeException"), "")));
     assert_int_equal(put(f, &outcome), SILT_EACCESS);
     assert_non_null(strstr(f->err.message, "(403, AccessControlException: so)"));
     assert_int_equal(put(f, &outcome), SILT_ENOSPACE);
     assert_int_equal(put(f, &outcome), SILT_EACCESS);
+    assert_int_equal(put(f, &outcome), SILT_EACCESS); /* of a gateway */
+    assert_int_equal(put(f, &outcome), SILT_EIO);     /* 403 is how WebHDFS says most things */
 }
 
 static void redirects_that_lead_astray_are_not_followed(void **state)
