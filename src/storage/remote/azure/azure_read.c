@@ -1,6 +1,7 @@
 /*
  * Reads and stat. The Blob service knows no suffix ranges, so where a read counts from the end the file is looked at first; what is read is then the
- * version that was looked at, or nothing (If-Match).
+ * version that was looked at, or nothing (If-Match). Where little of the end is wanted, looking at it is to read as much of its begin: small files
+ * are there with one request.
  *
  * Called through the store's slots. Any thread.
  */
@@ -18,6 +19,8 @@
 #define TAG_SIZE 128
 #define MIN_ANSWER ((size_t)1 << 16) /* room for an error, however short the range is */
 #define MAX_WHOLE ((size_t)1 << 40)  /* of a file that is read as a whole */
+
+#define HOPEFUL_BYTES (INT64_C(64) << 10) /* as much of a file's end may be all of it */
 
 /* One read on its way. */
 struct reading {
@@ -171,6 +174,68 @@ static bool settle_range(struct reading *reading, int64_t size)
     return reading->length == 0 || reading->offset >= size;
 }
 
+static void keep_tag(struct reading *reading, const struct sl_http_request *answer)
+{
+    const struct sl_str tag = sl_http_header(answer, "etag");
+    if (tag.len > 0 && tag.len < sizeof(reading->tag)) {
+        memcpy(reading->tag, tag.ptr, tag.len);
+    }
+}
+
+static bool is_hopeful(const struct reading *reading)
+{
+    return reading->offset < 0 && reading->offset >= -HOPEFUL_BYTES && reading->length != 0;
+}
+
+/* Of a file whose end is wanted the first bytes came, as many as are wanted of the end. *whole: there is nothing more to be read. */
+static silt_status take_begin(struct sl_azure *azure, struct sl_azure_request *request, bool *whole, silt_error *err)
+{
+    struct reading *reading = request->user;
+    struct sl_http_request *answer = &request->exchange->request;
+    const int64_t asked = -reading->offset;
+    int64_t first = 0;
+    int64_t last = -1;
+    int64_t size = 0;
+    *whole = true;
+    /* The range begins with the file, so there is no byte of it; some servers say so with an empty part. */
+    if (request->exchange->status == SILT_OK &&
+        (answer->code == 416 || (answer->code == 206 && answer->answer.len == 0 &&
+                                 sl_str_ends_with(sl_http_header(answer, "content-range"), SL_STR("/0"))))) {
+        reading->wanted->file_size = 0;
+        return SILT_OK;
+    }
+    SL_TRY(sl_azure_judge(request, err));
+    if (sl_azure_is_folder(answer)) {
+        return sl_fail(err, SILT_ENOTFOUND, NULL, "it is a folder");
+    }
+    if (answer->code != 206) {
+        size = (int64_t)answer->answer.len;
+    } else if (!sl_http_content_range_parse(sl_http_header(answer, "content-range"), &first, &last, &size) ||
+               first != 0 || last + 1 != (asked < size ? asked : size) || (int64_t)answer->answer.len != last + 1) {
+        return fail_answer("it is about another range than was asked for", err);
+    }
+    keep_tag(reading, answer);
+    const bool over = settle_range(reading, size);
+    if (answer->code == 206 && size > asked) {
+        *whole = over;
+        return SILT_OK;
+    }
+    sl_range_take_tag(answer, reading->wanted);
+    return over ? SILT_OK : take_whole(azure, reading, answer, err);
+}
+
+static void begin_came(void *ctx, struct sl_exchange *exchange)
+{
+    struct batch *batch = ctx;
+    struct sl_azure_request *request = exchange->user;
+    silt_error error = SILT_ERROR_INIT;
+    bool whole = false;
+    const silt_status status = take_begin(batch->azure, request, &whole, &error);
+    if (status != SILT_OK || whole) {
+        complete(batch, request->user, status, &error);
+    }
+}
+
 static void looked_at(void *ctx, struct sl_exchange *exchange)
 {
     struct batch *batch = ctx;
@@ -179,16 +244,18 @@ static void looked_at(void *ctx, struct sl_exchange *exchange)
     silt_error error = SILT_ERROR_INIT;
     int64_t size = 0;
     int64_t modified_ms = 0;
+    if (is_hopeful(reading)) {
+        begin_came(ctx, exchange);
+        sl_exchange_release(exchange);
+        return;
+    }
     const silt_status status = take_properties(request, &size, &modified_ms, &error);
     if (status != SILT_OK) {
         complete(batch, reading, status, &error);
     } else if (settle_range(reading, size)) {
         complete(batch, reading, SILT_OK, NULL);
     } else {
-        const struct sl_str tag = sl_http_header(&exchange->request, "etag");
-        if (tag.len > 0 && tag.len < sizeof(reading->tag)) {
-            memcpy(reading->tag, tag.ptr, tag.len);
-        }
+        keep_tag(reading, &exchange->request);
     }
     sl_exchange_release(exchange);
 }
@@ -205,11 +272,17 @@ static void content_came(void *ctx, struct sl_exchange *exchange)
 
 static void ask_for(struct batch *batch, struct reading *reading, struct sl_azure_request *request, bool look)
 {
-    sl_azure_request_init(request, batch->azure->context, reading->access, look ? "HEAD" : "GET", reading->place.path);
+    const bool hopeful = look && is_hopeful(reading);
+    sl_azure_request_init(request, batch->azure->context, reading->access, look && !hopeful ? "HEAD" : "GET",
+                          reading->place.path);
     request->user = reading;
     request->max_answer = reading->length < 0                     ? MAX_WHOLE
                           : reading->length < (int64_t)MIN_ANSWER ? MIN_ANSWER
                                                                   : (size_t)reading->length;
+    if (hopeful) {
+        (void)snprintf(reading->range, sizeof(reading->range), "bytes=0-%lld", (long long)-reading->offset - 1);
+        sl_azure_request_header(request, "x-ms-range", reading->range);
+    }
     if (look) {
         return;
     }

@@ -189,6 +189,43 @@ static void the_last_bytes_are_of_one_version(void **state)
     rig_close(&rig);
 }
 
+/* Of a file of ten bytes, and of an empty one. More is asked for than there is, as much, and less; with a server that gives whole files, too. */
+static void the_last_bytes_of_files_of_any_size(void **state)
+{
+    struct azure_rig rig;
+    static const struct {
+        const char *path;
+        int64_t offset;
+        int64_t length;
+        const char *expected;
+    } cases[] = {
+        {"az://flat/t/ten", -20, -1, "0123456789"},
+        {"az://flat/t/ten", -10, -1, "0123456789"},
+        {"az://flat/t/ten", -3, -1, "789"},
+        {"az://flat/t/ten", -20, 4, "0123"},
+        {"az://flat/t/ten", -70000, -1, "0123456789"},
+        {"az://flat/t/none", -20, -1, ""},
+        {"az://flat/t/none", -70000, 4, ""},
+    };
+    static const char *const ways[] = {"hollow=0", "hollow=1"};
+    rig_open_with_key(&rig, *state);
+    assert_int_equal(store_put_new(rig.store, "az://flat/t/ten", "0123456789"), SILT_PUT_DONE);
+    assert_int_equal(store_put_new(rig.store, "az://flat/t/none", ""), SILT_PUT_DONE);
+    for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
+        const size_t at = i / 2;
+        silt_read_request request = {.path = cases[at].path, .offset = cases[at].offset, .length = cases[at].length};
+        silt_error err = SILT_ERROR_INIT;
+        azure_set(rig.stub, ways[i % 2]);
+        assert_int_equal(silt_storage_read_many(rig.store, NULL, &request, 1, ignore, NULL, &err), SILT_OK);
+        assert_int_equal(request.status, SILT_OK);
+        assert_int_equal(request.data_len, strlen(cases[at].expected));
+        assert_memory_equal(request.data_len > 0 ? request.data : "", cases[at].expected, request.data_len);
+        assert_int_equal(request.file_size, strstr(cases[at].path, "ten") != NULL ? 10 : 0);
+        silt_read_request_release(rig.store, &request);
+    }
+    rig_close(&rig);
+}
+
 /* ---- listings ---- */
 
 static bool take_any(void *ctx, const silt_file_entry *entry)
@@ -253,6 +290,7 @@ int main(void)
         cmocka_unit_test_setup(what_is_not_the_wanted_range_is_not_believed, azure_set_up),
         cmocka_unit_test_setup(behind_the_end_is_nothing, azure_set_up),
         cmocka_unit_test_setup(the_last_bytes_are_of_one_version, azure_set_up),
+        cmocka_unit_test_setup(the_last_bytes_of_files_of_any_size, azure_set_up),
         cmocka_unit_test_setup(listings_go_from_page_to_page, azure_set_up),
         cmocka_unit_test_setup(a_tree_is_removed_page_by_page, azure_set_up),
     };
