@@ -123,7 +123,7 @@ class Lossy:
         return None
 
     def refuses(self, request):  # pylint: disable=unused-argument
-        """Whether the request is answered that access is denied. For proxies of other kinds."""
+        """Whether the request is answered that access is denied, or with this code. For proxies of other kinds."""
         return False
 
     def note_loss(self, kind, request, reply=None):
@@ -231,8 +231,10 @@ class Client:
             self.proxy.note_loss(kind, request)
             self.reset()
         self.read_body(request)
-        if self.proxy.refuses(request):
-            self.say(403, DENIED if request.method != "HEAD" else b"")
+        refused = self.proxy.refuses(request)
+        if refused:
+            code = 403 if refused is True else refused
+            self.say(code, b"" if request.method == "HEAD" else DENIED if code == 403 else BROKEN)
         elif kind is not None:
             self.lose(request, kind)
         else:

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""How many requests writes and reads take on each kind of store, and how many rounds: the numbers of docs/stores.md. Standard library only.
+
+    tests/stores/asked.py SERVER...         versitygw azurite fake-azure fake-gcs-server minidfs
+
+Of HDFS only what goes to the name node is seen: a request to a data node follows each that begins with 307. SILT names the program. Prints a line for
+each case; the last is "N passed, N failed".
+"""
+import re
+import sys
+import tempfile
+
+import broken_writes
+import counting
+import servers
+
+PART, APPEND = 8 << 20, 32 << 20
+LATENCIES = (0.1, 0.4, 1.5)  # seconds, for rounds
+LOG = re.compile(r"_delta_log(/|%2F)", re.IGNORECASE)
+
+
+def count(seen, pattern):
+    return sum(1 for one in seen if re.search(pattern, f"{one.status} {one.method} {one.target}"))
+
+
+def of_s3(parts):
+    name = r"part-[-0-9a-f]+-c000\.parquet"
+    return {rf" PUT \S*{name}$": 0 if parts else 1, rf" POST \S*{name}\?uploads=$": 1 if parts else 0, rf" PUT \S*{name}\?partNumber=": parts,
+            rf" POST \S*{name}\?uploadId=": 1 if parts else 0, r" DELETE \S*parquet": 0, r" PUT \S*/\d{20}\.json$": 1}
+
+
+def of_azure(parts):
+    return {r" PUT \S*parquet$": 0 if parts else 1, r" PUT \S*parquet\?comp=block&": parts, r" PUT \S*parquet\?comp=blocklist$": 1 if parts else 0,
+            r" (PUT|POST|PATCH|DELETE) \S*parquet": parts + 1, r" PUT \S*/\d{20}\.json$": 1}
+
+
+def of_tree(parts):
+    """The data as in a flat account; the commit is a file that is made, filled and closed, and renamed."""
+    return {**of_azure(parts), r" PUT \S*_delta_log/\.silt-\S*resource=file$": 1, r" PATCH \S*_delta_log/\.silt-\S*action=append": 1,
+            r" PATCH \S*_delta_log/\.silt-\S*action=flush": 1}
+
+
+def of_gcs(parts):
+    """A small file, the commit and the checksum are one request each."""
+    return {r" POST \S*uploadType=multipart": 2 if parts else 3, r" POST \S*uploadType=resumable": 1 if parts else 0, r" PUT \S*upload_id=": parts}
+
+
+def of_hdfs(parts, size=0):
+    appends = -(-size // APPEND) if parts else 0
+    return {r" 307 PUT \S*op=CREATE": 3, r"307 PUT \S*/t\d+/\.silt-\S*op=CREATE": 1, r"307 POST \S*op=APPEND": appends, r"200 PUT \S*op=RENAME": 3,
+            r" DELETE ": 0}
+
+
+WRITES = {"versitygw": of_s3, "azurite": of_azure, "fake-azure": of_tree, "fake-gcs-server": of_gcs, "minidfs": of_hdfs}
+# Rounds of the first query of a table, and those of a commit behind the data's last request; of HDFS those that the name node sees.
+ROUNDS = {"versitygw": (4, None), "azurite": (4, 1), "fake-azure": (4, 5), "fake-gcs-server": (4, None), "minidfs": (4, None)}
+
+
+def check(expected, seen):
+    wrong = {pattern: (number, count(seen, pattern)) for pattern, number in expected.items() if count(seen, pattern) != number}
+    if wrong:
+        raise broken_writes.Wrong(f"(expected, found) {wrong}\n{counting.tell(seen)}")
+
+
+def write(world, proxy, rows):
+    """An insert of so many rows into one file: what was asked for."""
+    proxy.take()
+    code, _, err = world.sql(f"SET threads = 1; {broken_writes.insert(rows)}", proxy)
+    if code != 0:
+        raise broken_writes.Wrong(err.strip())
+    return proxy.take()
+
+
+def small(world, proxy):
+    world.table()
+    seen = write(world, proxy, 1000)
+    check({pattern.strip(): n for pattern, n in WRITES[world.name](0).items()} if world.name == "minidfs" else WRITES[world.name](0), seen)
+    return f"{len(seen)} requests of the statement"
+
+
+def large(world, proxy):
+    world.table()
+    seen = write(world, proxy, broken_writes.LARGE)
+    detail = world.good("DESCRIBE DETAIL @")[0]
+    size, parts = int(detail["sizeInBytes"]), -(-int(detail["sizeInBytes"]) // PART)
+    if int(detail["numFiles"]) != 1:
+        raise broken_writes.Wrong(f"{detail['numFiles']} files")
+    expected = of_hdfs(parts, size) if world.name == "minidfs" else WRITES[world.name](parts)
+    check({pattern.strip(): n for pattern, n in expected.items()} if world.name == "minidfs" else expected, seen)
+    return f"{size >> 20} MiB in {parts} parts, {len(seen)} requests of the statement"
+
+
+def cold(world, proxy):
+    """The first query of a table without a checkpoint: its hint (there is none), the listing, the commits, the data."""
+    world.table()
+    world.good(broken_writes.insert(10))
+    world.good(broken_writes.insert(10))
+    wanted = ROUNDS[world.name][0]
+    for latency in LATENCIES:
+        proxy.latency_s = latency
+        proxy.take()
+        code, out, err = world.sql("SELECT count(*) AS n, max(i) AS i FROM @", proxy)
+        seen = proxy.take()
+        if code != 0 or '"n":20' not in out:
+            raise broken_writes.Wrong(f"{out}{err.strip()}")
+        if counting.rounds(seen) <= wanted:
+            break
+    proxy.latency_s = 0
+    found = counting.rounds(seen)
+    if found != wanted or len(seen) != 7:
+        raise broken_writes.Wrong(f"{found} rounds of {wanted}, {len(seen)} requests of 7\n{counting.tell(seen)}")
+    return f"{found} rounds, {len(seen)} requests"
+
+
+CASES = [small, large, cold]
+
+
+def main():
+    names = sys.argv[1:] or list(broken_writes.KINDS)
+    passed = failed = 0
+    for name in names:
+        world = broken_writes.World(name)
+        world.name = name
+        with world.server, tempfile.TemporaryDirectory(prefix="silt-asked-") as world.scratch, counting.CountingProxy(world.server.port) as proxy:
+            for case in CASES:
+                try:
+                    note, good = case(world, proxy), True
+                except (broken_writes.Wrong, OSError, ValueError, KeyError, servers.ServerError) as error:
+                    note, good = f"{type(error).__name__}: {error}", False
+                passed, failed = passed + good, failed + (not good)
+                print(f"{'ok' if good else 'not ok'} - {name}: {case.__name__} ({note})", flush=True)
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
