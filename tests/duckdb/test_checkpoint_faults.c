@@ -12,6 +12,15 @@
 
 #define MAX_CALLS 60
 
+#define N_KINDS (sizeof(KINDS) / sizeof(KINDS[0]))
+
+static const struct sl_checkpoint_options KINDS[] = {
+    {.kind = SL_CHECKPOINT_V1},
+    {.kind = SL_CHECKPOINT_V1, .rows_per_part = 6},
+    {.kind = SL_CHECKPOINT_V2, .files_per_sidecar = 9},
+    {.kind = SL_CHECKPOINT_V2, .json_top = true},
+};
+
 struct plan {
     bool armed;
     uint64_t calls, at;
@@ -115,22 +124,16 @@ static bool try_one(struct session_fixture *s, silt_engine *engine, struct plan 
 
 static void no_failure_leaves_half_a_checkpoint(void **state)
 {
-    static const struct sl_checkpoint_options kinds[] = {
-        {.kind = SL_CHECKPOINT_V1},
-        {.kind = SL_CHECKPOINT_V1, .rows_per_part = 6},
-        {.kind = SL_CHECKPOINT_V2, .files_per_sidecar = 9},
-        {.kind = SL_CHECKPOINT_V2, .json_top = true},
-    };
     struct session_fixture *s = *state;
     struct plan plan = {0};
     silt_engine *engine = faulty_engine(&plan);
-    for (size_t kind = 0; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
+    for (size_t kind = 0; kind < N_KINDS; kind++) {
         for (int mode = SILT_FAULT_BEFORE; mode <= SILT_FAULT_AFTER; mode++) {
             bool came = true;
             plan.action = (silt_fault_action)mode;
             for (plan.at = 0; came && plan.at < MAX_CALLS; plan.at++) {
                 const char *name = sl_arena_printf(&s->arena, "t%d_%d_%d", (int)kind, mode, (int)plan.at);
-                came = try_one(s, engine, &plan, name, &kinds[kind]);
+                came = try_one(s, engine, &plan, name, &KINDS[kind]);
             }
             assert_false(came);
             assert_true(plan.at > 4);
@@ -142,17 +145,11 @@ static void no_failure_leaves_half_a_checkpoint(void **state)
 /* It would be the only file of a log, and pass for a table whose data is gone. */
 static void no_checkpoint_is_left_of_a_table_that_was_dropped(void **state)
 {
-    static const struct sl_checkpoint_options kinds[] = {
-        {.kind = SL_CHECKPOINT_V1},
-        {.kind = SL_CHECKPOINT_V1, .rows_per_part = 6},
-        {.kind = SL_CHECKPOINT_V2, .files_per_sidecar = 9},
-        {.kind = SL_CHECKPOINT_V2, .json_top = true},
-    };
     struct session_fixture *s = *state;
     struct plan plan = {0};
     silt_engine *engine = faulty_engine(&plan);
     assert_int_equal(silt_storage_local_new(silt_env_default(), NULL, &plan.dropper, NULL), SILT_OK);
-    for (size_t kind = 0; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
+    for (size_t kind = 0; kind < N_KINDS; kind++) {
         const char *name = sl_arena_printf(&s->arena, "d%d", (int)kind);
         struct sl_checkpoint_result result;
         silt_table *table = NULL;
@@ -160,14 +157,14 @@ static void no_checkpoint_is_left_of_a_table_that_was_dropped(void **state)
         struct world w;
         struct stat ignored;
         world_begin(&w, s, name, 5);
-        w.v2 = kinds[kind].rows_per_part == 0;
+        w.v2 = KINDS[kind].rows_per_part == 0;
         while (w.version < 3) {
             world_commit(&w);
         }
         plan.doomed = sl_arena_printf(&s->arena, "%s/%s", s->dir, name);
         assert_int_equal(silt_table_for_path(engine, plan.doomed, &table, &s->err), SILT_OK);
         assert_int_equal(silt_table_latest_snapshot(table, NULL, &snapshot, &s->err), SILT_OK);
-        assert_int_equal(sl_checkpoint_write_told(snapshot, NULL, &kinds[kind], &result, &s->err), SILT_ECONFLICT);
+        assert_int_equal(sl_checkpoint_write_told(snapshot, NULL, &KINDS[kind], &result, &s->err), SILT_ECONFLICT);
         assert_string_equal(s->err.code_name, "DELTA_CONCURRENT_WRITE");
         assert_int_not_equal(stat(plan.doomed, &ignored), 0);
         silt_snapshot_unref(snapshot);
