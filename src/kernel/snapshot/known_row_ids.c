@@ -8,9 +8,8 @@
 #include "kernel/snapshot/state.h"
 
 struct asker {
-    silt_status (*visit)(void *ctx, const struct sl_add *add, bool *stop, silt_error *err);
+    sl_row_id_visit *visit;
     void *ctx;
-    bool stop;
 };
 
 /* Of the files of a set, those that are gone included; SL_NO_I64: none has one. */
@@ -29,7 +28,7 @@ static int64_t greatest_base(const struct sl_file_set *set)
     return greatest;
 }
 
-static silt_status visit_base(struct asker *asker, const struct sl_file_set *set, int64_t base, silt_error *err)
+static silt_status visit_base(const struct asker *asker, const struct sl_file_set *set, int64_t base, silt_error *err)
 {
     struct sl_file_cursor cursor;
     sl_file_cursor_init(&cursor, set, set->has_details);
@@ -38,12 +37,12 @@ static silt_status visit_base(struct asker *asker, const struct sl_file_set *set
         const struct sl_file_block *block = sl_file_set_block(set, b);
         for (uint32_t row = 0; block->base_row_id != NULL && row < block->n; row++) {
             struct sl_add add;
-            if (status != SILT_OK || asker->stop || block->base_row_id[row] != base) {
+            if (status != SILT_OK || block->base_row_id[row] != base) {
                 continue;
             }
             status = sl_file_cursor_at(&cursor, sl_file_pos_make(b, row), &add, err);
             if (status == SILT_OK) {
-                status = asker->visit(asker->ctx, &add, &asker->stop, err);
+                status = asker->visit(asker->ctx, &add, set->has_details, err);
             }
         }
     }
@@ -51,25 +50,23 @@ static silt_status visit_base(struct asker *asker, const struct sl_file_set *set
     return status;
 }
 
-static silt_status ask_set(struct asker *asker, const struct sl_file_set *set, silt_error *err)
+static silt_status ask_set(const struct asker *asker, const struct sl_file_set *set, silt_error *err)
 {
     const int64_t base = set != NULL ? greatest_base(set) : SL_NO_I64;
     return base != SL_NO_I64 ? visit_base(asker, set, base, err) : SILT_OK;
 }
 
-silt_status sl_snapshot_each_last_row_id(const silt_snapshot *snapshot,
-                                         silt_status (*visit)(void *ctx, const struct sl_add *add, bool *stop,
-                                                              silt_error *err),
-                                         void *ctx, silt_error *err)
+silt_status sl_snapshot_each_last_row_id(const silt_snapshot *snapshot, sl_row_id_visit *visit, void *ctx,
+                                         silt_error *err)
 {
-    struct asker asker = {.visit = visit, .ctx = ctx};
+    const struct asker asker = {.visit = visit, .ctx = ctx};
     const struct sl_file_list *list = atomic_load(&snapshot->detailed);
     const struct sl_log_view *view = atomic_load(&snapshot->view);
     if (list == NULL) {
         list = atomic_load(&snapshot->files);
     }
-    for (size_t i = 0; list != NULL && i < list->n_layers && !asker.stop; i++) {
+    for (size_t i = 0; list != NULL && i < list->n_layers; i++) {
         SL_TRY(ask_set(&asker, list->layers[i].set, err));
     }
-    return view != NULL && !asker.stop ? ask_set(&asker, view->tail, err) : SILT_OK;
+    return view != NULL ? ask_set(&asker, view->tail, err) : SILT_OK;
 }

@@ -51,12 +51,11 @@ bool sl_snapshot_has_list(const silt_snapshot *snapshot, bool details);
 bool sl_snapshot_known_totals(const silt_snapshot *snapshot, int64_t *n_files, int64_t *total_size);
 /*
  * Visits files that are in memory already (the lists, and what the commits after the checkpoint added), of each layer those with the greatest
- * baseRowId, whether they live or are gone; with their statistics where these are kept. Reads nothing.
+ * baseRowId; some may be gone. Reads nothing. whole: the add has its statistics, else they may be missing for want of memory.
  */
-silt_status sl_snapshot_each_last_row_id(const silt_snapshot *snapshot,
-                                         silt_status (*visit)(void *ctx, const struct sl_add *add, bool *stop,
-                                                              silt_error *err),
-                                         void *ctx, silt_error *err);
+typedef silt_status sl_row_id_visit(void *ctx, const struct sl_add *add, bool whole, silt_error *err);
+silt_status sl_snapshot_each_last_row_id(const silt_snapshot *snapshot, sl_row_id_visit *visit, void *ctx,
+                                         silt_error *err);
 /* Does it hold little memory and few names of commits, so that it may be kept only to be refreshed? False if it has no way to its files yet. */
 bool sl_snapshot_is_light(const silt_snapshot *snapshot);
 /* Tombstones that are still in the state (for checkpoints and vacuum). */

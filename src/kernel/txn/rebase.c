@@ -123,7 +123,8 @@ static silt_status check_ids(const struct sl_rebase *rebase, const struct sl_com
 {
     for (size_t i = 0; i < winner->n_actions && sl_row_ids_wanted(rebase); i++) {
         if (winner->actions[i].kind == SL_ACTION_ADD) {
-            SL_TRY(sl_row_ids_check(rebase->arena->env, rebase->row_id_high_water, &winner->actions[i].u.add, err));
+            SL_TRY(
+                sl_row_ids_check(rebase->arena->env, rebase->row_id_high_water, &winner->actions[i].u.add, true, err));
         }
     }
     return SILT_OK;

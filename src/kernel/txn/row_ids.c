@@ -52,7 +52,8 @@ static silt_status fail_mark(int64_t high_water, const struct sl_add *add, silt_
     return status;
 }
 
-silt_status sl_row_ids_check(const silt_env *env, int64_t high_water, const struct sl_add *add, silt_error *err)
+silt_status sl_row_ids_check(const silt_env *env, int64_t high_water, const struct sl_add *add, bool whole,
+                             silt_error *err)
 {
     if (add->base_row_id == SL_NO_I64 || add->base_row_id < 0) {
         return SILT_OK;
@@ -64,7 +65,7 @@ silt_status sl_row_ids_check(const silt_env *env, int64_t high_water, const stru
         return parsed;
     }
     if (parsed != SILT_OK || !sl_json_to_i64(sl_json_member(sl_json_root(doc), "numRecords"), &rows) || rows < 0) {
-        rows = 0; /* statistics are advice */
+        rows = whole ? 1 : 0;
     }
     sl_json_free(doc);
     silt_error_reset(err);

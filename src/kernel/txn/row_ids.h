@@ -18,9 +18,11 @@ silt_status sl_row_ids_give(const struct sl_rebase *rebase, size_t index, int64_
 
 /*
  * The high-water mark of the table against a file that it has or had: SILT_ECORRUPT when ids of its rows are above the mark, from which new rows
- * would get them a second time. A file whose number of rows is not known counts as if it had none.
+ * would get them a second time. A file that does not tell the number of its rows counts as one of a row; not whole, when its statistics may be
+ * missing, as one of none.
  */
-silt_status sl_row_ids_check(const silt_env *env, int64_t high_water, const struct sl_add *add, silt_error *err);
+silt_status sl_row_ids_check(const silt_env *env, int64_t high_water, const struct sl_add *add, bool whole,
+                             silt_error *err);
 
 /* Appends the domainMetadata action that records a high-water mark. */
 silt_status sl_row_ids_write_mark(struct sl_buf *out, int64_t high_water, silt_error *err);

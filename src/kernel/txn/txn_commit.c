@@ -111,11 +111,10 @@ struct marked {
     int64_t high_water;
 };
 
-static silt_status check_file_ids(void *ctx, const struct sl_add *add, bool *stop, silt_error *err)
+static silt_status check_file_ids(void *ctx, const struct sl_add *add, bool whole, silt_error *err)
 {
     const struct marked *marked = ctx;
-    (void)stop;
-    return sl_row_ids_check(marked->env, marked->high_water, add, err);
+    return sl_row_ids_check(marked->env, marked->high_water, add, whole, err);
 }
 
 /* Ids that follow a mark which lies would be those of other rows. What is in memory is looked at; a checkpoint is not read for it. */

@@ -136,10 +136,11 @@ static void winner_with_ids_above_its_mark_is_refused(void **state)
     f.protocol.min_writer_version = 7;
     f.protocol.writer_features = (struct sl_str_list){features, 1};
     f.protocol.has_writer_features = true;
-    pass(INFO("WRITE", "") ADD(
-        "x", ",\"baseRowId\":10,\"defaultRowCommitVersion\":4")); /* a file of no rows, for all that is known */
+    pass(INFO("WRITE", "") ADD("x", ",\"baseRowId\":10,\"stats\":\"{\\\"numRecords\\\":0}\"")); /* no row, so no id */
     pass(INFO("WRITE", "") MARK(12) ADD("y", ",\"baseRowId\":10,\"stats\":\"{\\\"numRecords\\\":3}\""));
     assert_int_equal(f.rebase.row_id_high_water, 12);
+    assert_int_equal(pass_at(6, 0, INFO("WRITE", "") ADD("z", ",\"baseRowId\":13")),
+                     SILT_ECORRUPT); /* of how many rows? */
     assert_int_equal(
         pass_at(6, 0, INFO("WRITE", "") MARK(13) ADD("z", ",\"baseRowId\":13,\"stats\":\"{\\\"numRecords\\\":2}\"")),
         SILT_ECORRUPT);
