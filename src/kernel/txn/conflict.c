@@ -13,6 +13,7 @@
 #include "json/json.h"
 #include "kernel/feature/feature.h"
 #include "kernel/txn/conflict_files.h"
+#include "kernel/txn/identity_marks.h"
 #include "kernel/txn/rebase.h"
 
 #define IDENTITY_TAG "delta.identity.schemaUpdate"
@@ -111,9 +112,10 @@ static bool is_identity_only(const struct sl_commit *winner, const silt_env *env
 /* PROTOCOL: a transaction must know the schema and properties that it writes under. */
 static bool metadata_conflicts(const struct sl_txn_facts *txn, const struct sl_commit *winner, const silt_env *env)
 {
-    return sl_actions_find(winner->actions, winner->n_actions, SL_ACTION_METADATA) != NULL &&
-           (sl_actions_find(txn->actions, txn->n_actions, SL_ACTION_METADATA) != NULL ||
-            !is_identity_only(winner, env));
+    const struct sl_action *theirs = sl_actions_find(winner->actions, winner->n_actions, SL_ACTION_METADATA);
+    return theirs != NULL &&
+           (sl_actions_find(txn->actions, txn->n_actions, SL_ACTION_METADATA) != NULL || txn->metadata == NULL ||
+            !is_identity_only(winner, env) || !sl_only_moves_identity_marks(env, txn->metadata, &theirs->u.metadata));
 }
 
 enum app_answer {

@@ -329,14 +329,50 @@ static void two_changes_of_the_protocol_conflict(void **state)
     "{\"commitInfo\":{\"operation\":\"WRITE\",\"isBlindAppend\":true,\"readVersion\":3,\"tags\":{" \
     "\"delta.identity.schemaUpdate\":\"true\"}}}\n"
 
+#define IDENTITY_SCHEMA(type, mark)                                                               \
+    "{\\\"type\\\":\\\"struct\\\",\\\"fields\\\":[{\\\"name\\\":\\\"i\\\",\\\"type\\\":\\\"" type \
+    "\\\",\\\"nullable\\\":true,"                                                                 \
+    "\\\"metadata\\\":{\\\"delta.identity.step\\\":1" mark "}}]}"
+#define MARKED(n) ",\\\"delta.identity.highWaterMark\\\":" n
+#define IDENTITY_METADATA(schema, more)                                                                           \
+    "{\"metaData\":{\"id\":\"x\",\"format\":{\"provider\":\"parquet\",\"options\":{}},\"schemaString\":\"" schema \
+    "\",\"partitionColumns\":[],\"configuration\":{" more "},\"createdTime\":1}}\n"
+
+static void read_metadata(const char *lines)
+{
+    struct sl_commit commit;
+    assert_int_equal(sl_commit_parse(&f.env.env, &f.arena, 3, sl_str_from(lines), &commit, NULL), SILT_OK);
+    f.metadata = sl_actions_find(commit.actions, commit.n_actions, SL_ACTION_METADATA)->u.metadata;
+}
+
 static void moved_marks_of_identity_columns_pass_unless_we_change_metadata(void **state)
 {
     (void)state;
     f.facts.read_whole_table = true;
     we_remove("a");
-    assert_int_equal(against(IDENTITY METADATA), SILT_CONFLICT_NONE);
+    read_metadata(IDENTITY_METADATA(IDENTITY_SCHEMA("long", MARKED("5")), ""));
+    assert_int_equal(against(IDENTITY IDENTITY_METADATA(IDENTITY_SCHEMA("long", MARKED("9")), "")), SILT_CONFLICT_NONE);
+    assert_int_equal(against(IDENTITY IDENTITY_METADATA(IDENTITY_SCHEMA("long", ""), "")), SILT_CONFLICT_NONE);
     act(SL_ACTION_METADATA)->u.metadata = f.metadata;
-    assert_int_equal(against(IDENTITY METADATA), SILT_CONFLICT_METADATA_CHANGED);
+    assert_int_equal(against(IDENTITY IDENTITY_METADATA(IDENTITY_SCHEMA("long", MARKED("9")), "")),
+                     SILT_CONFLICT_METADATA_CHANGED);
+}
+
+/* The tag is no proof. */
+static void more_than_a_mark_is_a_change_whatever_the_winner_says(void **state)
+{
+    (void)state;
+    static const char *const winners[] = {
+        IDENTITY IDENTITY_METADATA(IDENTITY_SCHEMA("integer", MARKED("9")), ""),
+        IDENTITY IDENTITY_METADATA(IDENTITY_SCHEMA("long", ",\\\"comment\\\":\\\"c\\\""), ""),
+        IDENTITY IDENTITY_METADATA(IDENTITY_SCHEMA("long", MARKED("9")), "\"delta.appendOnly\":\"true\""),
+        IDENTITY METADATA,
+    };
+    we_remove("a");
+    read_metadata(IDENTITY_METADATA(IDENTITY_SCHEMA("long", MARKED("5")), ""));
+    for (size_t i = 0; i < sizeof(winners) / sizeof(winners[0]); i++) {
+        assert_int_equal(against(winners[i]), SILT_CONFLICT_METADATA_CHANGED);
+    }
 }
 
 /* ADD CONSTRAINT looked at every row. */
@@ -448,6 +484,7 @@ int main(void)
         TEST(feature_that_was_dropped_conflicts),
         TEST(two_changes_of_the_protocol_conflict),
         TEST(moved_marks_of_identity_columns_pass_unless_we_change_metadata),
+        TEST(more_than_a_mark_is_a_change_whatever_the_winner_says),
         TEST(change_of_metadata_that_read_the_table_sees_new_rows),
         TEST(scan_that_lists_its_files_does_not_mind_others_going),
         TEST(backfill_leaves_removed_files_to_the_rebase),
