@@ -79,6 +79,11 @@ static bool grow(struct sl_buf *buf, size_t needed)
 
 char *sl_buf_reserve(struct sl_buf *buf, size_t n)
 {
+    if (sl_buf_has_room(buf, n)) {
+        char *room = buf->data + buf->len;
+        room[n] = '\0';
+        return room;
+    }
     if (buf->status != SILT_OK) {
         return NULL;
     }
@@ -96,7 +101,7 @@ char *sl_buf_reserve(struct sl_buf *buf, size_t n)
     return buf->data + buf->len;
 }
 
-void sl_buf_put(struct sl_buf *buf, const void *bytes, size_t n)
+void sl_buf_put_slowly(struct sl_buf *buf, const void *bytes, size_t n)
 {
     if (n == 0) {
         return;
@@ -116,11 +121,6 @@ void sl_buf_put_str(struct sl_buf *buf, struct sl_str s)
 void sl_buf_put_c(struct sl_buf *buf, const char *text)
 {
     sl_buf_put_str(buf, sl_str_from(text));
-}
-
-void sl_buf_put_char(struct sl_buf *buf, char c)
-{
-    sl_buf_put(buf, &c, 1);
 }
 
 void sl_buf_put_u64(struct sl_buf *buf, uint64_t value)

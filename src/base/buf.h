@@ -6,8 +6,10 @@
 #define SL_BASE_BUF_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "silt/env.h"
@@ -36,10 +38,39 @@ char *sl_buf_take(struct sl_buf *buf, size_t *len, size_t *cap);
 /* Makes room for n more bytes; NULL on failure. Then write and add to len yourself. */
 char *sl_buf_reserve(struct sl_buf *buf, size_t n);
 
-void sl_buf_put(struct sl_buf *buf, const void *bytes, size_t n);
+/* The ways for what does not fit at once; not to be called but by what follows. */
+void sl_buf_put_slowly(struct sl_buf *buf, const void *bytes, size_t n);
+
+/* Whether n bytes and the NUL have room without any doubt. */
+static inline bool sl_buf_has_room(const struct sl_buf *buf, size_t n)
+{
+    return buf->status == SILT_OK && buf->len < buf->cap && n < buf->cap - buf->len && buf->len <= buf->max &&
+           n <= buf->max - buf->len;
+}
+
+static inline void sl_buf_put(struct sl_buf *buf, const void *bytes, size_t n)
+{
+    if (n == 0 || !sl_buf_has_room(buf, n)) {
+        sl_buf_put_slowly(buf, bytes, n);
+        return;
+    }
+    memcpy(buf->data + buf->len, bytes, n);
+    buf->len += n;
+    buf->data[buf->len] = '\0';
+}
+
+static inline void sl_buf_put_char(struct sl_buf *buf, char c)
+{
+    if (!sl_buf_has_room(buf, 1)) {
+        sl_buf_put_slowly(buf, &c, 1);
+        return;
+    }
+    buf->data[buf->len++] = c;
+    buf->data[buf->len] = '\0';
+}
+
 void sl_buf_put_str(struct sl_buf *buf, struct sl_str s);
 void sl_buf_put_c(struct sl_buf *buf, const char *text);
-void sl_buf_put_char(struct sl_buf *buf, char c);
 void sl_buf_put_i64(struct sl_buf *buf, int64_t value);
 void sl_buf_put_u64(struct sl_buf *buf, uint64_t value);
 /* Shortest text that reads back to the same double ("1.5", "1e300", "-0.0"); NaN and infinities as NaN, Infinity. */

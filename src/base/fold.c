@@ -61,11 +61,26 @@ static uint32_t next_folded(struct sl_str s, size_t *pos)
     return 0x110000u + (unsigned char)s.ptr[(*pos)++];
 }
 
+static unsigned char fold_ascii(unsigned char c)
+{
+    return c >= 'A' && c <= 'Z' ? (unsigned char)(c + 32) : c;
+}
+
 bool sl_str_eq_nocase(struct sl_str a, struct sl_str b)
 {
     size_t i = 0;
     size_t j = 0;
     while (i < a.len && j < b.len) {
+        const unsigned char one = (unsigned char)a.ptr[i];
+        const unsigned char other = (unsigned char)b.ptr[j];
+        if ((one | other) < 0x80) {
+            if (fold_ascii(one) != fold_ascii(other)) {
+                return false;
+            }
+            i++;
+            j++;
+            continue;
+        }
         if (next_folded(a, &i) != next_folded(b, &j)) {
             return false;
         }

@@ -5,6 +5,7 @@
  */
 #include "json/json.h"
 
+#include <string.h>
 #include <yyjson.h>
 
 #include "base/alloc.h"
@@ -71,8 +72,16 @@ static size_t find_too_deep(struct sl_str text)
 {
     /* Most texts have too few brackets to be deep; this loop is the fast one. */
     size_t n_brackets = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        n_brackets += text.ptr[i] == '{' || text.ptr[i] == '[' ? 1 : 0;
+    size_t at = 0;
+    for (uint64_t bytes = 0; text.len - at >= sizeof(bytes); at += sizeof(bytes)) {
+        /* The two differ in one bit. A zero byte becomes a one, others zero; what lies behind it may count as well. */
+        memcpy(&bytes, text.ptr + at, sizeof(bytes));
+        bytes = (bytes & UINT64_C(0xDFDFDFDFDFDFDFDF)) ^ UINT64_C(0x5B5B5B5B5B5B5B5B);
+        bytes = ((bytes - UINT64_C(0x0101010101010101)) & ~bytes & UINT64_C(0x8080808080808080)) >> 7;
+        n_brackets += (size_t)((bytes * UINT64_C(0x0101010101010101)) >> 56);
+    }
+    for (; at < text.len; at++) {
+        n_brackets += text.ptr[at] == '{' || text.ptr[at] == '[' ? 1 : 0;
     }
     if (n_brackets <= SL_JSON_MAX_DEPTH) {
         return SIZE_MAX;

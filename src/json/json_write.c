@@ -4,15 +4,46 @@
  */
 #include "json/writer.h"
 
+#include <string.h>
+
 #include "base/utf8.h"
 #include "json/json.h"
+
+#define EACH_BYTE(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Whether any of eight bytes is zero, told by the high bit of each; what lies behind a zero may be told as well. */
+static uint64_t zero_bytes(uint64_t bytes)
+{
+    return (bytes - EACH_BYTE(0x01)) & ~bytes;
+}
+
+/* The first byte from `pos` on that is not ASCII or must be escaped. */
+static size_t skip_plain(struct sl_str text, size_t pos)
+{
+    for (uint64_t bytes = 0; text.len - pos >= sizeof(bytes); pos += sizeof(bytes)) {
+        memcpy(&bytes, text.ptr + pos, sizeof(bytes));
+        const uint64_t special = bytes | (bytes - EACH_BYTE(0x20)) | zero_bytes(bytes ^ EACH_BYTE('"')) |
+                                 zero_bytes(bytes ^ EACH_BYTE('\\'));
+        if ((special & EACH_BYTE(0x80)) != 0) {
+            break;
+        }
+    }
+    while (pos < text.len) {
+        const unsigned char c = (unsigned char)text.ptr[pos];
+        if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\') {
+            break;
+        }
+        pos++;
+    }
+    return pos;
+}
 
 void sl_json_escape(struct sl_buf *out, struct sl_str text)
 {
     static const char hex[] = "0123456789abcdef";
     size_t pos = 0;
     size_t plain = 0; /* start of what needs no escape and is not yet written */
-    while (pos < text.len) {
+    while ((pos = skip_plain(text, pos)) < text.len) {
         const size_t begin = pos;
         uint32_t code_point = 0;
         const bool is_valid = sl_utf8_next(text, &pos, &code_point);

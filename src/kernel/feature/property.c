@@ -41,6 +41,11 @@ static bool has_prefix(struct sl_str key, const char *prefix)
 static const struct property *find_property(struct sl_str key)
 {
     for (size_t i = 0; i < PROPERTY_COUNT; i++) {
+        if (sl_str_eq_c(key, properties[i].key)) { /* as nearly everybody spells it */
+            return &properties[i];
+        }
+    }
+    for (size_t i = 0; i < PROPERTY_COUNT; i++) {
         if (sl_str_eq_nocase(key, sl_str_from(properties[i].key))) {
             return &properties[i];
         }

@@ -39,17 +39,17 @@ static void put_encoded(struct sl_buf *out, struct sl_str text)
 {
     static const char digits[] = "0123456789ABCDEF";
     sl_buf_put_char(out, '"');
+    size_t plain = 0; /* start of what stays as it is and is not yet written */
     for (size_t i = 0; i < text.len; i++) {
-        const char c = text.ptr[i];
-        if (is_unreserved(c)) {
-            sl_buf_put_char(out, c);
-        } else {
-            const unsigned char byte = (unsigned char)c;
-            sl_buf_put_char(out, '%');
-            sl_buf_put_char(out, digits[byte >> 4]);
-            sl_buf_put_char(out, digits[byte & 15]);
+        if (!is_unreserved(text.ptr[i])) {
+            const unsigned char byte = (unsigned char)text.ptr[i];
+            const char encoded[3] = {'%', digits[byte >> 4], digits[byte & 15]};
+            sl_buf_put(out, text.ptr + plain, i - plain);
+            sl_buf_put(out, encoded, sizeof(encoded));
+            plain = i + 1;
         }
     }
+    sl_buf_put(out, text.ptr + plain, text.len - plain);
     sl_buf_put_char(out, '"');
 }
 
