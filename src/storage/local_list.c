@@ -60,15 +60,20 @@ static int compare_children(const void *a, const void *b)
     return sl_str_compare(left->name, right->name);
 }
 
-/* Puts a name behind the folder at hand. */
-static silt_status set_name(struct walk *walk, struct sl_str name, silt_error *err)
+/* Puts a name behind the folder at hand, and a '/' after that of a folder. */
+static silt_status set_name(struct walk *walk, struct sl_str name, bool is_dir, silt_error *err)
 {
-    if (name.len >= sizeof(walk->path) - walk->path_len) {
+    char *end = walk->path + walk->path_len;
+    if (name.len + is_dir >= sizeof(walk->path) - walk->path_len) {
         return sl_fail(err, SILT_ELIMIT, NULL, "a path below it is longer than the system's %d",
                        SL_LOCAL_PATH_SIZE - 1);
     }
-    memcpy(walk->path + walk->path_len, name.ptr, name.len);
-    walk->path[walk->path_len + name.len] = '\0';
+    memcpy(end, name.ptr, name.len);
+    end += name.len;
+    if (is_dir) {
+        *end++ = '/';
+    }
+    *end = '\0';
     return SILT_OK;
 }
 
@@ -113,17 +118,13 @@ static silt_status take_child(struct walk *walk, int dir_fd, const struct dirent
     if (!is_file && !(is_dir && walk->recursive)) {
         return SILT_OK;
     }
-    struct sl_str name = sl_str_make(sl_arena_printf(&folder->names, "%s%s", found->d_name, is_dir ? "/" : ""),
-                                     strlen(found->d_name) + is_dir);
-    if (name.ptr == NULL) {
-        return sl_fail_nomem(err);
-    }
-    SL_TRY(set_name(walk, name, err));
-    struct sl_str relative = sl_str_make(walk->path + walk->root_len, walk->path_len - walk->root_len + name.len);
-    if (!is_wanted(walk, relative, is_dir)) {
+    SL_TRY(set_name(walk, sl_str_from(found->d_name), is_dir, err));
+    const size_t len = strlen(walk->path + walk->path_len);
+    if (!is_wanted(walk, sl_str_make(walk->path + walk->root_len, walk->path_len - walk->root_len + len), is_dir)) {
         return SILT_OK;
     }
-    struct child *child = sl_vec_push(&folder->children);
+    const struct sl_str name = sl_arena_copy(&folder->names, sl_str_make(walk->path + walk->path_len, len));
+    struct child *child = name.ptr != NULL ? sl_vec_push(&folder->children) : NULL;
     if (child == NULL) {
         return sl_fail_nomem(err);
     }
@@ -167,7 +168,7 @@ static silt_status read_folder(struct walk *walk, struct folder *folder, silt_er
 
 static silt_status show_file(struct walk *walk, struct sl_str name, silt_error *err)
 {
-    SL_TRY(set_name(walk, name, err));
+    SL_TRY(set_name(walk, name, false, err));
     struct stat info = {0};
     if (stat(walk->path, &info) != 0) {
         /* Removed since its name was read: as if it had gone before the listing. */
@@ -206,7 +207,7 @@ static silt_status walk_folder(struct walk *walk, unsigned depth, silt_error *er
             status = status == SILT_OK ? show_file(walk, child->name, err) : status;
             continue;
         }
-        status = set_name(walk, child->name, err);
+        status = set_name(walk, child->name, false, err);
         if (status == SILT_OK) {
             walk->path_len += child->name.len;
             status = walk_folder(walk, depth + 1, err);
@@ -230,7 +231,7 @@ silt_status sl_local_list(void *impl, const silt_call *call, const char *dir, co
     SL_TRY(sl_local_dir_path(dir, walk.path, err));
     walk.path_len = strlen(walk.path);
     if (walk.path[walk.path_len - 1] != '/') {
-        SL_TRY(set_name(&walk, SL_STR("/"), err));
+        SL_TRY(set_name(&walk, SL_STR("/"), false, err));
         walk.path_len++;
     }
     walk.root_len = walk.path_len;

@@ -149,7 +149,7 @@ static void a_commit_reads_the_tail_of_the_log_only(void **state)
     assert_in_range(t->counts.n_reads, 1, 2 * N_APPENDS);
     assert_in_range(t->counts.bytes_read, 1, (int64_t)N_APPENDS * MOST_BYTES_A_COMMIT);
     assert_int_equal(t->counts.n_checkpoint_reads, 0);
-    assert_int_equal(t->counts.n_lists, N_APPENDS);
+    assert_int_equal(t->counts.n_lists, 0); /* of a store that is near the next version is asked for by its name */
     assert_int_equal(t->counts.n_data_puts, N_APPENDS);
     assert_int_equal(t->counts.n_others, 0);
     assert_int_equal(t->sql.version, N_APPENDS + 2);

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/uri.h"
 
@@ -132,4 +133,33 @@ silt_status sl_log_list(silt_storage *storage, const silt_call *call, struct sl_
     *exists = status == SILT_OK;
     struct filler filler = {.storage = storage, .call = call, .dir = dir, .arena = arena, .files = files};
     return status == SILT_OK ? fill_gaps(&filler, err) : status;
+}
+
+silt_status sl_log_look_ahead(silt_storage *storage, const silt_call *call, struct sl_str root, int64_t from_version,
+                              size_t most, struct sl_arena *arena, struct sl_vec *files, bool *told, silt_error *err)
+{
+    *told = false;
+    for (size_t i = 0; i < most; i++) {
+        int64_t version = 0;
+        if (!sl_add_i64(from_version, (int64_t)i, &version)) {
+            return SILT_OK;
+        }
+        const struct sl_str path = sl_log_commit_path(arena, root, version);
+        if (path.ptr == NULL) {
+            return sl_fail_nomem(err);
+        }
+        const char *name = strrchr(path.ptr, '/') + 1;
+        struct sl_log_file commit = sl_log_name_parse(sl_str_from(name));
+        const silt_status status = silt_storage_stat(storage, call, path.ptr, &commit.size, &commit.modified_ms, NULL);
+        if (status != SILT_OK) {
+            *told = status == SILT_ENOTFOUND && i > 0;
+            return SILT_OK;
+        }
+        struct sl_log_file *slot = sl_vec_push(files);
+        if (slot == NULL) {
+            return sl_fail_nomem(err);
+        }
+        *slot = commit;
+    }
+    return SILT_OK;
 }

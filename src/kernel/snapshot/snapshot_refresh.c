@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "kernel/engine/engine.h"
 #include "kernel/log/ahead.h"
+#include "kernel/log/list.h"
 
 /* What the store says of the log behind a snapshot. */
 struct look {
@@ -317,14 +318,42 @@ static silt_status make_grown(const struct look *look, size_t n_new, silt_snapsh
 
 /* ---- asking ---- */
 
+/* A snapshot that was the newest so lately is looked behind by name: no version can have come and expired since. */
+#define LOOK_AHEAD_US INT64_C(60000000)
+/* More commits than these are cheaper to list. */
+#define LOOK_AHEAD_COMMITS 33
+
+/* *told false: the log is to be listed. */
+static silt_status look_ahead(struct look *look, bool *told)
+{
+    const silt_snapshot *old = look->old;
+    *told = false;
+    if (!old->segment.has_commit_file || sl_table_is_catalog(old->table) ||
+        !sl_snapshot_was_newest(old, LOOK_AHEAD_US) ||
+        sl_storage_is_far(sl_snapshot_storage(old), sl_snapshot_root(old).ptr)) {
+        return SILT_OK;
+    }
+    return sl_log_look_ahead(sl_snapshot_storage(old), look->call, sl_snapshot_root(old), old->segment.version,
+                             LOOK_AHEAD_COMMITS, &look->names, &look->listed, told, look->err);
+}
+
+static silt_status look_at_log(struct look *look)
+{
+    bool told = false;
+    SL_TRY(look_ahead(look, &told));
+    look->exists = told;
+    return told ? SILT_OK
+                : sl_table_list_log(look->old->table, look->call, look->old->segment.version, &look->names,
+                                    &look->listed, &look->exists, look->err);
+}
+
 static void ask(void *arg, size_t item)
 {
     struct look *look = arg;
     silt_snapshot *old = look->old;
     const int64_t version = old->segment.version;
     if (item == 0) {
-        look->status = sl_table_list_log(old->table, look->call, version, &look->names, &look->listed, &look->exists,
-                                         look->err);
+        look->status = look_at_log(look);
     } else {
         const struct sl_log_source source = sl_snapshot_source(old);
         sl_ahead_read(&look->ahead, &source, look->call, version, atomic_load(&old->n_ahead));

@@ -162,12 +162,64 @@ static void commits_that_are_not_there_stay_missing(void **state)
     check(C("3") C("4"), "", 0, C("3") C("4"));
 }
 
+/* Puts the files and looks ahead of a version; what is found is compared. */
+static void check_ahead(const char *files, int64_t from_version, size_t most, bool expect_told, const char *expected)
+{
+    struct test_env test;
+    silt_storage *storage = NULL;
+    struct sl_arena arena;
+    struct sl_vec found;
+    bool told = !expect_told;
+    char text[2048] = "";
+    test_env_init(&test);
+    assert_int_equal(silt_storage_memory_new(&test.env, &storage, NULL), SILT_OK);
+    for (const char *at = files; *at != '\0'; at = strchr(at, ' ') + 1) {
+        char path[256];
+        (void)snprintf(path, sizeof(path), ROOT "/_delta_log/%.*s", (int)strcspn(at, " "), at);
+        assert_int_equal(silt_storage_put(storage, NULL, path, "{}", 2, NULL), SILT_OK);
+    }
+    sl_arena_init(&arena, &test.env);
+    sl_vec_init(&found, &test.env, sizeof(struct sl_log_file));
+    assert_int_equal(
+        sl_log_look_ahead(storage, NULL, sl_str_from(ROOT), from_version, most, &arena, &found, &told, NULL), SILT_OK);
+    assert_int_equal(told, expect_told);
+    for (size_t i = 0; i < found.len && told; i++) {
+        const struct sl_log_file *file = sl_vec_at(&found, i);
+        const size_t len = strlen(text);
+        (void)snprintf(text + len, sizeof(text) - len, "%.*s ", SL_FMT(file->name));
+        assert_int_equal(file->kind, SL_LOG_COMMIT);
+        assert_int_equal(file->size, 2);
+        assert_true(file->modified_ms > 0);
+    }
+    assert_string_equal(text, expected);
+    sl_vec_release(&found);
+    sl_arena_release(&arena);
+    silt_storage_unref(storage);
+    test_env_check(&test);
+}
+
+static void commits_are_found_by_name_from_a_known_one_on(void **state)
+{
+    (void)state;
+    check_ahead(C("0") C("1") C("2") CRC("2"), 1, 5, true, C("1") C("2"));
+    check_ahead(C("0") C("1"), 1, 5, true, C("1"));
+}
+
+static void only_a_listing_tells_when_the_known_one_is_gone_or_many_came(void **state)
+{
+    (void)state;
+    check_ahead(C("2") C("3"), 1, 5, false, "");
+    check_ahead(C("1") C("2") C("3") C("4"), 1, 3, false, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commits_that_a_listing_lacks_are_found_by_name),
         cmocka_unit_test(commits_after_the_last_one_that_is_listed_wait_for_the_next_listing),
         cmocka_unit_test(commits_that_are_not_there_stay_missing),
+        cmocka_unit_test(commits_are_found_by_name_from_a_known_one_on),
+        cmocka_unit_test(only_a_listing_tells_when_the_known_one_is_gone_or_many_came),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
