@@ -206,6 +206,13 @@ typedef struct silt_storage_vtable {
      */
     silt_status (*read_stream)(void *impl, const silt_call *call, const silt_read_stream *stream,
                                silt_read_request *requests, size_t n, silt_error *err);
+
+    /*
+     * Optional. As put, for a file of a new name that nobody knows of before the answer (a data file): it may be there before it is whole or
+     * durable, and after a failure of the machine be cut. When it is answered it is as put makes it. NULL slot: put.
+     */
+    silt_status (*put_fresh)(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                             silt_error *err);
 } silt_storage_vtable;
 
 /*
@@ -237,6 +244,9 @@ SILT_API SILT_NODISCARD silt_status silt_storage_put_hint(silt_storage *storage,
                                                           silt_put_outcome *outcome, silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_storage_put(silt_storage *storage, const silt_call *call, const char *path,
                                                      const void *data, size_t data_len, silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_storage_put_fresh(silt_storage *storage, const silt_call *call,
+                                                           const char *path, const void *data, size_t data_len,
+                                                           silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_storage_stat(silt_storage *storage, const silt_call *call, const char *path,
                                                       int64_t *size_bytes, int64_t *modified_ms, silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_storage_remove(silt_storage *storage, const silt_call *call, const char *path,

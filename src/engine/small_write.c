@@ -159,7 +159,7 @@ static silt_status put_data(struct small *small, const silt_parquet_write *reque
                             silt_written_file *file, silt_error *err)
 {
     int64_t size_bytes = 0;
-    SL_TRY(silt_storage_put(request->storage, small->call, path, small->bytes.data, small->bytes.len, err));
+    SL_TRY(silt_storage_put_fresh(request->storage, small->call, path, small->bytes.data, small->bytes.len, err));
     SL_TRY(take_time(small, request->storage, path, &size_bytes, &file->modified_ms, err));
     if (size_bytes != file->size_bytes) {
         return sl_fail(err, SILT_EIO, NULL, "file %s has %lld bytes, but %lld were written", file->path,

@@ -8,7 +8,7 @@
  *  - listing: the file system's own, sorted (local_list.c).
  *
  * A removal is not made durable: what comes back after a crash is garbage that VACUUM or log clean-up removes again.
- * Any thread; a store has no state that changes.
+ * Any thread; what changes in a store is what it keeps of a lost race (local_unnamed.c) and of folders (local_folders.c).
  */
 #include "storage/local_int.h"
 
@@ -38,8 +38,25 @@ static int system_rename_noreplace(const char *from, const char *to)
 #endif
 }
 
-static const struct sl_local_calls system_calls = {
-    .link = link, .rename_noreplace = system_rename_noreplace, .write = write, .sync = fsync};
+static int system_link_unnamed(int fd, const char *to)
+{
+#ifdef O_TMPFILE
+    char from[64];
+    (void)snprintf(from, sizeof(from), "/proc/self/fd/%d", fd); /* fits */
+    return linkat(AT_FDCWD, from, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
+#else
+    (void)fd;
+    (void)to;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+static const struct sl_local_calls system_calls = {.link = link,
+                                                   .rename_noreplace = system_rename_noreplace,
+                                                   .write = write,
+                                                   .sync = fsync,
+                                                   .link_unnamed = system_link_unnamed};
 
 const struct sl_local_calls *sl_local_system_calls(void)
 {
@@ -49,6 +66,10 @@ const struct sl_local_calls *sl_local_system_calls(void)
 static void close_local(void *impl)
 {
     struct sl_local *local = impl;
+    if (local->spare != NULL) {
+        sl_local_spare_free(local, atomic_load(local->spare));
+        sl_release(local->env, local->spare, sizeof(*local->spare));
+    }
     sl_local_folders_free(local->folders);
     sl_release(local->env, local, sizeof(*local));
 }
@@ -108,6 +129,7 @@ static const silt_storage_vtable local_slots = {
     .put_if_absent = sl_local_put_if_absent,
     .put_hint = sl_local_put_hint,
     .put = sl_local_put,
+    .put_fresh = sl_local_put_fresh,
     .stat = stat_file,
     .remove = remove_file,
     .local_path = local_path,
@@ -135,8 +157,12 @@ silt_status sl_local_new_with(const silt_env *env, const silt_local_options *opt
                                .calls = calls,
                                .allow_lock_file = options != NULL && options->allow_lock_file,
                                .no_sync = options != NULL && options->no_sync,
+                               .spare = sl_alloc(env, sizeof(*local->spare)),
                                .folders = sl_local_folders_new(env)};
-    if (local->folders == NULL) {
+    if (local->spare != NULL) {
+        atomic_init(local->spare, NULL);
+    }
+    if (local->folders == NULL || local->spare == NULL) {
         close_local(local);
         return sl_fail_nomem(err);
     }

@@ -1,12 +1,13 @@
 /*
  * The local store, shared by its files: local.c (the store and its small slots), local_path.c (names and folders),
- * local_write.c (temp files, put), local_publish.c (giving a file its final name, once), local_adopt.c, local_read.c,
+ * local_write.c (temp files, put), local_unnamed.c (files that need no temp name), local_publish.c (giving a file its final name, once), local_adopt.c, local_read.c,
  * local_list.c, local_tree.c, local_folders.c (folders that go with their last file). `err` is never NULL in here: the dispatch sees to it.
  */
 #ifndef SL_STORAGE_LOCAL_INT_H
 #define SL_STORAGE_LOCAL_INT_H
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,12 +34,19 @@ struct sl_local_calls {
     int (*rename_noreplace)(const char *from, const char *to);
     ssize_t (*write)(int fd, const void *data, size_t size);
     int (*sync)(int fd);
+    /* Names a file that was opened with O_TMPFILE, as link(2). NULL: there are no files without a name. */
+    int (*link_unnamed)(int fd, const char *to);
 };
+
+/* A finished file without a name that lost a race for one, for the next try with the same bytes. */
+struct sl_local_spare;
+typedef _Atomic(struct sl_local_spare *) sl_local_spare_slot;
 
 struct sl_local {
     const silt_env *env;
     const struct sl_local_calls *calls;
     struct sl_local_folders *folders; /* NULL: none are remembered */
+    sl_local_spare_slot *spare;       /* NULL: none is kept */
     bool allow_lock_file;
     bool no_sync;
     bool no_folders; /* a file whose folder is missing is not written */
@@ -108,6 +116,29 @@ silt_status sl_local_publish(const struct sl_local *local, const silt_call *call
  */
 silt_status sl_local_judge_taken(const char *name, silt_put_outcome *outcome, silt_error *err);
 
+/*
+ * The same for a file without a name; the descriptor stays the caller's. *supported false: it cannot be named so here, and nothing
+ * happened.
+ */
+silt_status sl_local_publish_unnamed(const struct sl_local *local, int fd, const char *to, bool *supported,
+                                     silt_put_outcome *outcome, silt_error *err);
+
+/* ---- local_unnamed.c ---- */
+
+/* What is to be written where. */
+struct sl_local_job {
+    const char *final; /* system path */
+    const void *data;
+    size_t data_len;
+    bool keeps_spare; /* when the name is taken, the same bytes may be tried under another one */
+    bool sync_last;   /* nobody knows of the name yet: it may be there before its bytes are durable */
+};
+
+/* Writes a file that has no name before it is whole. *done false: that cannot be had here, and nothing happened. */
+silt_status sl_local_put_unnamed(const struct sl_local *local, const silt_call *call, const struct sl_local_job *job,
+                                 silt_put_outcome *outcome, bool *done, silt_error *err);
+void sl_local_spare_free(const struct sl_local *local, struct sl_local_spare *spare); /* NULL is legal */
+
 /* ---- local_write.c ---- */
 
 /*
@@ -132,6 +163,8 @@ silt_status sl_local_put_if_absent(void *impl, const silt_call *call, const char
                                    size_t data_len, silt_put_outcome *outcome, silt_error *err);
 silt_status sl_local_put_hint(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                               silt_put_outcome *outcome, silt_error *err);
+silt_status sl_local_put_fresh(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                               silt_error *err);
 silt_status sl_local_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                          silt_error *err);
 silt_status sl_local_adopt(void *impl, const silt_call *call, const char *from, const char *path, silt_error *err);

@@ -39,7 +39,8 @@ enum attempt {
 /* One naming on its way. */
 struct naming {
     const struct sl_local *local;
-    const char *from;
+    const char *from; /* NULL: a file without a name */
+    int fd;           /* of that one */
     const char *to;
     struct stat before; /* `from` as it was */
     int errnum;         /* of the last call that failed */
@@ -71,7 +72,10 @@ static bool is_definite(int errnum)
     case ENAMETOOLONG:
     case ENOMEM:
     case EPERM:
-    case EACCES: return true;
+    case EACCES:
+    case EOPNOTSUPP:
+    case ENOSYS:
+    case EMLINK: return true;
     default: return false;
     }
 }
@@ -81,6 +85,9 @@ static bool is_ours(const struct naming *naming)
 {
     const struct stat *before = &naming->before;
     struct stat now = {0};
+    if (naming->from == NULL) {
+        return fstat(naming->fd, &now) == 0 && now.st_nlink > 0;
+    }
     if (lstat(naming->to, &now) == 0 && now.st_ino == before->st_ino && now.st_dev == before->st_dev) {
         return true;
     }
@@ -188,7 +195,7 @@ static silt_status refuse_name(const char *what, silt_error *err)
 /* The name is there: removes the other one, and makes both changes durable. */
 static void settle(const struct naming *naming, silt_put_outcome *outcome, silt_error *err)
 {
-    if (unlink(naming->from) != 0 && errno != ENOENT) {
+    if (naming->from != NULL && unlink(naming->from) != 0 && errno != ENOENT) {
         sl_log(naming->local->env, SILT_LOG_WARN, "cannot remove %s (errno %d)", naming->from, errno);
     }
     int errnum = sl_local_sync_parent(naming->local, naming->to);
@@ -214,10 +221,35 @@ silt_status sl_local_judge_taken(const char *name, silt_put_outcome *outcome, si
     return SILT_OK; /* whoever reads it learns why it cannot be looked at, or that it is gone meanwhile */
 }
 
+static silt_status finish(struct naming *naming, enum attempt attempt, silt_put_outcome *outcome, silt_error *err)
+{
+    switch (attempt) {
+    case ATTEMPT_NAMED: settle(naming, outcome, err); return SILT_OK;
+    case ATTEMPT_TAKEN: return sl_local_judge_taken(naming->to, outcome, err);
+    case ATTEMPT_UNCLEAR:
+        *outcome = SILT_PUT_AMBIGUOUS;
+        (void)sl_fail_errno(err, naming->errnum, "learn whether the name was given", NULL);
+        return SILT_OK;
+    case ATTEMPT_IMPOSSIBLE:
+    case ATTEMPT_FAILED: break;
+    }
+    return sl_local_fail_write(err, naming->errnum, "name the file");
+}
+
+silt_status sl_local_publish_unnamed(const struct sl_local *local, int fd, const char *to, bool *supported,
+                                     silt_put_outcome *outcome, silt_error *err)
+{
+    struct naming naming = {.local = local, .fd = fd, .to = to};
+    const bool named = local->calls->link_unnamed(fd, to) == 0;
+    const enum attempt attempt = named ? ATTEMPT_NAMED : judge_failure(&naming, errno);
+    *supported = attempt != ATTEMPT_FAILED;
+    return *supported ? finish(&naming, attempt, outcome, err) : SILT_OK;
+}
+
 silt_status sl_local_publish(const struct sl_local *local, const silt_call *call, const char *from, const char *to,
                              silt_put_outcome *outcome, silt_error *err)
 {
-    struct naming naming = {.local = local, .from = from, .to = to};
+    struct naming naming = {.local = local, .from = from, .fd = -1, .to = to};
     if (lstat(from, &naming.before) != 0) {
         return sl_fail_errno(err, errno, "find the finished file", NULL);
     }
@@ -231,15 +263,5 @@ silt_status sl_local_publish(const struct sl_local *local, const silt_call *call
         }
         SL_TRY(try_under_lock(&naming, call, &attempt, err));
     }
-    switch (attempt) {
-    case ATTEMPT_NAMED: settle(&naming, outcome, err); return SILT_OK;
-    case ATTEMPT_TAKEN: return sl_local_judge_taken(to, outcome, err);
-    case ATTEMPT_UNCLEAR:
-        *outcome = SILT_PUT_AMBIGUOUS;
-        (void)sl_fail_errno(err, naming.errnum, "learn whether the name was given", NULL);
-        return SILT_OK;
-    case ATTEMPT_IMPOSSIBLE:
-    case ATTEMPT_FAILED: break;
-    }
-    return sl_local_fail_write(err, naming.errnum, "name the file");
+    return finish(&naming, attempt, outcome, err);
 }

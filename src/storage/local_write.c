@@ -15,13 +15,6 @@
 #include "base/env.h"
 #include "base/error.h"
 
-/* What is to be written where. */
-struct write_job {
-    const char *final;
-    const void *data;
-    size_t data_len;
-};
-
 silt_status sl_local_open_temp(const struct sl_local *local, const char *final, char temp[SL_LOCAL_PATH_SIZE], int *fd,
                                silt_error *err)
 {
@@ -72,7 +65,7 @@ silt_status sl_local_finish_temp(const struct sl_local *local, int fd, const cha
     return status;
 }
 
-static silt_status write_temp(const struct sl_local *local, const silt_call *call, const struct write_job *job,
+static silt_status write_temp(const struct sl_local *local, const silt_call *call, const struct sl_local_job *job,
                               char temp[SL_LOCAL_PATH_SIZE], silt_error *err)
 {
     int fd = -1;
@@ -92,9 +85,14 @@ silt_status sl_local_put_if_absent(void *impl, const silt_call *call, const char
     if (lstat(final, &there) == 0) {
         return sl_local_judge_taken(final, outcome, err); /* saves the loser of a race the write */
     }
-    const struct write_job job = {.final = final, .data = data, .data_len = data_len};
+    const struct sl_local_job job = {.final = final, .data = data, .data_len = data_len, .keeps_spare = true};
+    bool done = false;
+    silt_status status = sl_local_put_unnamed(local, call, &job, outcome, &done, err);
+    if (done || status != SILT_OK) {
+        return status;
+    }
     SL_TRY(write_temp(local, call, &job, temp, err));
-    silt_status status = sl_call_check(local->env, call, err);
+    status = sl_call_check(local->env, call, err);
     if (status == SILT_OK) {
         status = sl_local_publish(local, call, temp, final, outcome, err);
     }
@@ -111,7 +109,21 @@ silt_status sl_local_put_hint(void *impl, const silt_call *call, const char *pat
     struct sl_local lazy = *(const struct sl_local *)impl;
     lazy.no_sync = true;
     lazy.no_folders = true;
+    lazy.spare = NULL; /* what is kept there is durable */
     return sl_local_put_if_absent(&lazy, call, path, data, data_len, outcome, err);
+}
+
+silt_status sl_local_put_fresh(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                               silt_error *err)
+{
+    const struct sl_local *local = impl;
+    char final[SL_LOCAL_PATH_SIZE];
+    SL_TRY(sl_local_target_path(path, final, err));
+    const struct sl_local_job job = {.final = final, .data = data, .data_len = data_len, .sync_last = true};
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+    bool done = false;
+    const silt_status status = sl_local_put_unnamed(local, call, &job, &outcome, &done, err);
+    return done || status != SILT_OK ? status : sl_local_put(impl, call, path, data, data_len, err);
 }
 
 silt_status sl_local_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
@@ -121,7 +133,7 @@ silt_status sl_local_put(void *impl, const silt_call *call, const char *path, co
     char final[SL_LOCAL_PATH_SIZE];
     char temp[SL_LOCAL_PATH_SIZE];
     SL_TRY(sl_local_target_path(path, final, err));
-    const struct write_job job = {.final = final, .data = data, .data_len = data_len};
+    const struct sl_local_job job = {.final = final, .data = data, .data_len = data_len};
     SL_TRY(write_temp(local, call, &job, temp, err));
     silt_status status = sl_call_check(local->env, call, err);
     if (status == SILT_OK && rename(temp, final) != 0) {

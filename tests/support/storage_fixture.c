@@ -34,6 +34,7 @@ static void init_calls(struct sl_local_calls *calls, bool has_link, bool has_ren
 {
     *calls = *sl_local_system_calls();
     calls->link = has_link ? calls->link : no_link;
+    calls->link_unnamed = has_link ? calls->link_unnamed : NULL;
     calls->rename_noreplace = has_rename ? calls->rename_noreplace : no_rename;
 }
 

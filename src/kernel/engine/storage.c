@@ -260,6 +260,18 @@ silt_status silt_storage_put(silt_storage *storage, const silt_call *call, const
     return sl_storage_finish(status, "writing", path, &found, err);
 }
 
+silt_status silt_storage_put_fresh(silt_storage *storage, const silt_call *call, const char *path, const void *data,
+                                   size_t data_len, silt_error *err)
+{
+    if (storage == NULL || storage->slots.put_fresh == NULL || (data == NULL && data_len > 0)) {
+        return silt_storage_put(storage, call, path, data, data_len, err);
+    }
+    SL_TRY(sl_storage_begin(storage, call, path, err));
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = storage->slots.put_fresh(storage->impl, call, path, data, data_len, &found);
+    return sl_storage_finish(status, "writing", path, &found, err);
+}
+
 silt_status silt_storage_stat(silt_storage *storage, const silt_call *call, const char *path, int64_t *size_bytes,
                               int64_t *modified_ms, silt_error *err)
 {

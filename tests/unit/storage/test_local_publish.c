@@ -34,6 +34,7 @@ static int set_up(void **state)
     static struct rig rig;
     test_env_init(&rig.test);
     rig.calls = *sl_local_system_calls();
+    rig.calls.link_unnamed = NULL; /* files with a temp name, unless a test says otherwise */
     rig.options = (silt_local_options){.size = sizeof(rig.options)};
     rig.store = NULL;
     rig.dir = make_temp_dir();
