@@ -83,13 +83,13 @@ static void end_run(struct sl_small_levels *levels)
     levels->n = 0;
 }
 
-static void add_level(struct sl_small_levels *levels, uint8_t value)
+static void add_levels(struct sl_small_levels *levels, uint8_t value, uint64_t n)
 {
     if (levels->n > 0 && levels->value != value) {
         end_run(levels);
     }
     levels->value = value;
-    levels->n++;
+    levels->n += n;
 }
 
 /* ---- values ---- */
@@ -217,15 +217,130 @@ bool sl_small_column_add(struct sl_small_column *column, uint8_t repetition, uin
     if (value != NULL && is_infinite(value)) {
         return false;
     }
-    add_level(&column->repetitions, repetition);
-    add_level(&column->definitions, definition);
+    add_levels(&column->repetitions, repetition, 1);
+    add_levels(&column->definitions, definition, 1);
     column->n_entries++;
     if (value != NULL) {
         put_value(column, value);
-        widen_bounds(column, value);
+        if (column->max_repetition == 0) { /* nobody asks for bounds of items */
+            widen_bounds(column, value);
+        }
         column->n_values++;
     }
     return true;
+}
+
+void sl_small_column_add_nothing(struct sl_small_column *column, uint64_t n, uint8_t repetition, uint8_t definition)
+{
+    add_levels(&column->repetitions, repetition, n);
+    add_levels(&column->definitions, definition, n);
+    column->n_entries += (int64_t)n;
+}
+
+/* ---- many values at once ---- */
+
+static void widen_by_numbers(struct sl_small_column *column, const int64_t *numbers, size_t n)
+{
+    int64_t least = numbers[0];
+    int64_t most = numbers[0];
+    for (size_t i = 1; i < n; i++) {
+        least = numbers[i] < least ? numbers[i] : least;
+        most = numbers[i] > most ? numbers[i] : most;
+    }
+    const silt_value bounds[2] = {sl_value_i64(column->type->kind, least), sl_value_i64(column->type->kind, most)};
+    widen_bounds(column, &bounds[0]);
+    widen_bounds(column, &bounds[1]);
+}
+
+/* As they lie in memory, which is as a page has them on machines that put the low byte first. */
+static bool add_numbers(struct sl_small_column *column, const struct ArrowArray *array, size_t begin, size_t n)
+{
+    const uint16_t one = 1;
+    unsigned char first = 0;
+    memcpy(&first, &one, 1);
+    if (first != 1) {
+        return false;
+    }
+    const int64_t *numbers = (const int64_t *)array->buffers[1] + begin;
+    sl_buf_put(&column->values, numbers, n * sizeof(*numbers));
+    widen_by_numbers(column, numbers, n);
+    return true;
+}
+
+static bool add_texts(struct sl_small_column *column, const struct ArrowArray *array, size_t begin, size_t n)
+{
+    const int32_t *ends = (const int32_t *)array->buffers[1] + begin;
+    const char *bytes = array->n_buffers > 2 ? array->buffers[2] : NULL;
+    struct sl_str least = {NULL, 0};
+    struct sl_str most = {NULL, 0};
+    for (size_t i = 0; i < n; i++) {
+        if (ends[i] < 0 || ends[i + 1] < ends[i] || (bytes == NULL && ends[i + 1] > ends[i])) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        const struct sl_str text = sl_str_make(bytes != NULL ? bytes + ends[i] : "", (size_t)(ends[i + 1] - ends[i]));
+        put_bytes(&column->values, text.len, sizeof(uint32_t));
+        sl_buf_put(&column->values, text.ptr, text.len);
+        least = least.ptr == NULL || sl_str_compare(text, least) < 0 ? text : least;
+        most = most.ptr == NULL || sl_str_compare(text, most) > 0 ? text : most;
+    }
+    const silt_value bounds[2] = {sl_value_bytes(SILT_TYPE_STRING, least), sl_value_bytes(SILT_TYPE_STRING, most)};
+    widen_bounds(column, &bounds[0]);
+    widen_bounds(column, &bounds[1]);
+    return true;
+}
+
+static bool add_truths(struct sl_small_column *column, const struct ArrowArray *array, size_t begin, size_t n)
+{
+    const unsigned char *bits = array->buffers[1];
+    bool seen[2] = {false, false};
+    for (size_t i = begin; i < begin + n; i++) {
+        const silt_value value = sl_value_bool((bits[i / 8] >> (i % 8) & 1) != 0);
+        put_value(column, &value);
+        column->n_values++;
+        if (!seen[value.as.boolean]) {
+            seen[value.as.boolean] = true;
+            widen_bounds(column, &value);
+        }
+    }
+    column->n_values -= (int64_t)n; /* the caller counts */
+    return true;
+}
+
+bool sl_small_column_add_all(struct sl_small_column *column, const struct sl_arrow_format *format,
+                             const struct ArrowArray *array, int64_t begin, int64_t n)
+{
+    const silt_type_kind kind = column->type->kind;
+    bool done = false;
+    if (n <= 0 || begin < 0 || array->n_buffers < 2 || array->buffers[1] == NULL || column->max_repetition > 0) {
+        return n == 0;
+    }
+    if (kind == SILT_TYPE_LONG && format->layout == SL_ARROW_INT64) {
+        done = add_numbers(column, array, (size_t)begin, (size_t)n);
+    } else if (kind == SILT_TYPE_STRING && format->layout == SL_ARROW_BYTES) {
+        done = add_texts(column, array, (size_t)begin, (size_t)n);
+    } else if (kind == SILT_TYPE_BOOLEAN && format->layout == SL_ARROW_BOOL) {
+        done = add_truths(column, array, (size_t)begin, (size_t)n);
+    }
+    if (done) {
+        sl_small_column_add_nothing(column, (uint64_t)n, 0, column->max_definition);
+        column->n_values += n;
+    }
+    return done;
+}
+
+void sl_small_column_restart(struct sl_small_column *column)
+{
+    sl_buf_clear(&column->definitions.runs);
+    sl_buf_clear(&column->repetitions.runs);
+    sl_buf_clear(&column->values);
+    column->definitions.n = 0;
+    column->repetitions.n = 0;
+    column->n_entries = 0;
+    column->n_values = 0;
+    column->has_bounds = false;
+    column->is_unordered = false;
 }
 
 static void put_levels(struct sl_small_levels *levels, uint8_t max, struct sl_buf *out)
@@ -238,12 +353,12 @@ static void put_levels(struct sl_small_levels *levels, uint8_t max, struct sl_bu
     sl_buf_put_str(out, sl_buf_view(&levels->runs));
 }
 
-static void put_header(const struct sl_small_column *column, size_t size, struct sl_buf *out)
+static void put_header(const struct sl_small_column *column, size_t raw_size, size_t size, struct sl_buf *out)
 {
     struct sl_thrift_out header;
     sl_thrift_out_init(&header, out);
     sl_thrift_put_i32(&header, 1, PAGE_OF_DATA);
-    sl_thrift_put_i32(&header, 2, (int32_t)size);
+    sl_thrift_put_i32(&header, 2, (int32_t)raw_size);
     sl_thrift_put_i32(&header, 3, (int32_t)size);
     sl_thrift_begin(&header, 5);
     sl_thrift_put_i32(&header, 1, (int32_t)column->n_entries);
@@ -254,19 +369,37 @@ static void put_header(const struct sl_small_column *column, size_t size, struct
     sl_thrift_end(&header);
 }
 
-void sl_small_column_put_page(struct sl_small_column *column, struct sl_buf *out)
+static void note_failure(struct sl_buf *out, silt_status status)
+{
+    out->status = out->status == SILT_OK ? status : out->status;
+}
+
+void sl_small_column_put_page(struct sl_small_column *column, const struct sl_small_codec *codec, size_t *raw_size,
+                              struct sl_buf *out)
 {
     struct sl_buf page;
+    struct sl_buf packed;
     sl_buf_init(&page, out->env);
+    sl_buf_init(&packed, out->env);
     put_levels(&column->repetitions, column->max_repetition, &page);
     put_levels(&column->definitions, column->max_definition, &page);
     sl_buf_put_str(&page, sl_buf_view(&column->values));
     const struct sl_buf *const parts[] = {&column->repetitions.runs, &column->definitions.runs, &column->values, &page};
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && out->status == SILT_OK; i++) {
-        out->status = parts[i]->status;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        note_failure(out, parts[i]->status);
     }
-    put_header(column, page.len, out);
-    sl_buf_put_str(out, sl_buf_view(&page));
+    if (out->status == SILT_OK && codec != NULL && !codec->compress(codec->ctx, sl_buf_view(&page), &packed)) {
+        note_failure(out, packed.status != SILT_OK ? packed.status : SILT_EENGINE);
+    }
+    const struct sl_str bytes = sl_buf_view(codec != NULL ? &packed : &page);
+    if (page.len > INT32_MAX || bytes.len > INT32_MAX || column->n_entries > INT32_MAX) {
+        note_failure(out, SILT_ELIMIT);
+    }
+    const size_t begin = out->len;
+    put_header(column, page.len, bytes.len, out);
+    *raw_size = out->len - begin + page.len;
+    sl_buf_put_str(out, bytes);
+    sl_buf_release(&packed);
     sl_buf_release(&page);
 }
 

@@ -10,7 +10,9 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "schema/arrow_format.h"
 #include "schema/type.h"
+#include "silt/arrow.h"
 
 /* Parquet's physical types. */
 enum sl_physical {
@@ -64,8 +66,31 @@ void sl_small_column_release(struct sl_small_column *column); /* safe on a zeroe
  */
 bool sl_small_column_add(struct sl_small_column *column, uint8_t repetition, uint8_t definition,
                          const silt_value *value);
-/* The page with its header. What there is no memory for shows in the buffer's status. */
-void sl_small_column_put_page(struct sl_small_column *column, struct sl_buf *out);
+/* n entries without a value. */
+void sl_small_column_add_nothing(struct sl_small_column *column, uint64_t n, uint8_t repetition, uint8_t definition);
+/*
+ * n entries of a column that is not repeated, all with a value, the first at an index of the array's buffers: of a format of which rows need not
+ * be looked at one by one. False: this is none, and nothing was added.
+ */
+bool sl_small_column_add_all(struct sl_small_column *column, const struct sl_arrow_format *format,
+                             const struct ArrowArray *array, int64_t begin, int64_t n);
+
+/* How pages are compressed. */
+struct sl_small_codec {
+    int32_t id; /* Parquet's number of it */
+    /* Puts the bytes compressed; false when it failed. */
+    bool (*compress)(void *ctx, struct sl_str bytes, struct sl_buf *out);
+    void *ctx;
+};
+
+/*
+ * The page with its header, compressed unless the codec is NULL; *raw_size: of both before that. What there is no memory or room for shows
+ * in the buffer's status.
+ */
+void sl_small_column_put_page(struct sl_small_column *column, const struct sl_small_codec *codec, size_t *raw_size,
+                              struct sl_buf *out);
+/* Ready for another page: without entries and bounds. */
+void sl_small_column_restart(struct sl_small_column *column);
 /* Bounds as a footer has them, plain; absent where there are none, or none that all readers understand alike. */
 bool sl_small_column_put_bound(const struct sl_small_column *column, bool is_min, struct sl_buf *out);
 /* Bytes that the page will have, roughly. */

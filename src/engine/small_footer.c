@@ -22,12 +22,11 @@
 
 #define ENCODING_PLAIN 0
 #define ENCODING_RLE 3
-#define CODEC_UNCOMPRESSED 0
 #define DEFINED_BY_TYPE 1
 
 struct footer {
     const struct sl_small_image *image;
-    const size_t *offsets;
+    int32_t codec;
     struct sl_thrift_out *out;
     struct sl_str path[SL_THRIFT_OUT_DEPTH * 4]; /* names down to the node that is written */
     size_t depth;
@@ -196,11 +195,10 @@ static void put_statistics(struct footer *footer, const struct sl_small_column *
 static void put_chunk(struct footer *footer, const struct sl_small_node *leaf)
 {
     const struct sl_small_column *column = &footer->image->columns[leaf->column];
-    const int64_t at = (int64_t)footer->offsets[leaf->column];
-    const int64_t size = (int64_t)footer->offsets[leaf->column + 1] - at;
+    const struct sl_small_chunk *chunk = &footer->image->chunks[leaf->column];
     struct sl_thrift_out *out = footer->out;
     sl_thrift_item_begin(out);
-    sl_thrift_put_i64(out, 2, at);
+    sl_thrift_put_i64(out, 2, chunk->at);
     sl_thrift_begin(out, 3);
     sl_thrift_put_i32(out, 1, (int32_t)sl_small_physical(column->type));
     sl_thrift_put_list(out, 2, SL_THRIFT_I32, 2);
@@ -210,11 +208,11 @@ static void put_chunk(struct footer *footer, const struct sl_small_node *leaf)
     for (size_t i = 0; i < footer->depth; i++) {
         sl_thrift_item_bytes(out, footer->path[i]);
     }
-    sl_thrift_put_i32(out, 4, CODEC_UNCOMPRESSED);
+    sl_thrift_put_i32(out, 4, footer->codec);
     sl_thrift_put_i64(out, 5, column->n_entries);
-    sl_thrift_put_i64(out, 6, size);
-    sl_thrift_put_i64(out, 7, size);
-    sl_thrift_put_i64(out, 9, at);
+    sl_thrift_put_i64(out, 6, chunk->raw_size);
+    sl_thrift_put_i64(out, 7, chunk->size);
+    sl_thrift_put_i64(out, 9, chunk->at);
     put_statistics(footer, column);
     sl_thrift_end(out);
     sl_thrift_end(out);
@@ -237,34 +235,39 @@ static void put_chunks(struct footer *footer, const struct sl_small_node *node)
     footer->depth = depth;
 }
 
-static void put_row_group(struct footer *footer)
+void sl_small_footer_put_group(const struct sl_small_image *image, int32_t codec, struct sl_buf *out)
 {
-    const struct sl_small_image *image = footer->image;
-    const int64_t size = (int64_t)(footer->offsets[image->n_columns] - footer->offsets[0]);
-    struct sl_thrift_out *out = footer->out;
-    sl_thrift_put_list(out, 4, SL_THRIFT_STRUCT, 1);
-    sl_thrift_item_begin(out);
-    sl_thrift_put_list(out, 1, SL_THRIFT_STRUCT, image->n_columns);
-    put_chunks(footer, &image->root);
-    sl_thrift_put_i64(out, 2, size);
-    sl_thrift_put_i64(out, 3, image->n_rows);
-    sl_thrift_put_i64(out, 5, (int64_t)footer->offsets[0]);
-    sl_thrift_put_i64(out, 6, size);
-    sl_thrift_end(out);
+    struct sl_thrift_out thrift;
+    struct footer footer = {.image = image, .codec = codec, .out = &thrift};
+    int64_t size = 0;
+    int64_t raw_size = 0;
+    for (size_t i = 0; i < image->n_columns; i++) {
+        size += image->chunks[i].size;
+        raw_size += image->chunks[i].raw_size;
+    }
+    sl_thrift_out_init(&thrift, out);
+    sl_thrift_put_list(&thrift, 1, SL_THRIFT_STRUCT, image->n_columns);
+    put_chunks(&footer, &image->root);
+    sl_thrift_put_i64(&thrift, 2, raw_size);
+    sl_thrift_put_i64(&thrift, 3, image->n_rows);
+    sl_thrift_put_i64(&thrift, 5, image->chunks[0].at);
+    sl_thrift_put_i64(&thrift, 6, size);
+    sl_thrift_end(&thrift);
 }
 
 /* ---- the whole ---- */
 
-void sl_small_footer_put(const struct sl_small_image *image, const size_t *offsets, struct sl_buf *out)
+void sl_small_footer_put(const struct sl_small_image *image, struct sl_buf *out)
 {
     struct sl_thrift_out thrift;
-    struct footer footer = {.image = image, .offsets = offsets, .out = &thrift};
+    struct footer footer = {.image = image, .out = &thrift};
     const size_t begin = out->len;
     sl_thrift_out_init(&thrift, out);
     sl_thrift_put_i32(&thrift, 1, 1);
     put_schema(&footer);
-    sl_thrift_put_i64(&thrift, 3, image->n_rows);
-    put_row_group(&footer);
+    sl_thrift_put_i64(&thrift, 3, image->n_rows_ended);
+    sl_thrift_put_list(&thrift, 4, SL_THRIFT_STRUCT, image->n_groups);
+    sl_buf_put_str(out, sl_buf_view(&image->groups)); /* a struct is the same bytes wherever it stands */
     sl_thrift_put_bytes(&thrift, 6, SL_STR("silt version " SILT_VERSION_STRING));
     sl_thrift_put_list(&thrift, 7, SL_THRIFT_STRUCT, image->n_columns);
     for (size_t i = 0; i < image->n_columns; i++) {

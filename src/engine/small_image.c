@@ -140,7 +140,9 @@ static silt_status grow_tree(struct planting *p, const struct silt_type *root, c
         return SILT_OK;
     }
     image->columns = sl_arena_alloc_array(&image->arena, image->n_columns, sizeof(*image->columns));
-    if (image->columns == NULL) {
+    image->chunks = sl_arena_alloc_array(&image->arena, image->n_columns, sizeof(*image->chunks));
+    if (image->columns == NULL || image->chunks == NULL) {
+        image->columns = NULL;
         return sl_fail_nomem(p->err);
     }
     fill_columns(image, &image->root);
@@ -157,6 +159,7 @@ silt_status sl_small_image_open(const silt_env *env, const struct silt_type *roo
     }
     image->env = env;
     sl_arena_init(&image->arena, env);
+    sl_buf_init(&image->groups, env);
     struct planting planting = {.image = image, .err = err, .known = true};
     const silt_status status = grow_tree(&planting, root, schema);
     if (status != SILT_OK || !planting.known) {
@@ -175,6 +178,7 @@ void sl_small_image_close(struct sl_small_image *image)
     for (size_t i = 0; image->columns != NULL && i < image->n_columns; i++) {
         sl_small_column_release(&image->columns[i]);
     }
+    sl_buf_release(&image->groups);
     sl_arena_release(&image->arena);
     sl_release(image->env, image, sizeof(*image));
 }
@@ -279,14 +283,74 @@ static bool add_row(struct sl_small_image *image, const struct sl_small_node *no
     return true;
 }
 
+/* ---- many rows at once ---- */
+
+static void add_nothing_often(struct sl_small_image *image, const struct sl_small_node *node, uint64_t n,
+                              uint8_t definition)
+{
+    if (node->shape == SL_SMALL_LEAF) {
+        sl_small_column_add_nothing(&image->columns[node->column], n, 0, definition);
+    }
+    for (size_t i = 0; i < node->n_children; i++) {
+        add_nothing_often(image, &node->children[i], n, definition);
+    }
+}
+
+/* Of the rows of an array. */
+static int64_t count_nulls(const struct ArrowArray *array, int64_t begin, int64_t end)
+{
+    int64_t n = 0;
+    if (array->null_count == 0 || array->n_buffers < 1 || array->buffers[0] == NULL) {
+        return 0;
+    }
+    for (int64_t row = begin; row < end; row++) {
+        n += sl_arrow_is_null(array, row) ? 1 : 0;
+    }
+    return n;
+}
+
+/* Columns do not depend on each other: each takes all rows before the next one does. A node that is not below a list or map. */
+static bool add_rows(struct sl_small_image *image, const struct sl_small_node *node, int64_t begin, int64_t end)
+{
+    const struct ArrowArray *array = node->array;
+    const bool repeated = node->shape == SL_SMALL_LIST || node->shape == SL_SMALL_MAP;
+    if (begin < 0 || end > array->length) {
+        return false;
+    }
+    const int64_t n_nulls = count_nulls(array, begin, end);
+    if (n_nulls > 0 && n_nulls == end - begin && !node->required) {
+        add_nothing_often(image, node, (uint64_t)n_nulls, (uint8_t)(node->definition - (repeated ? 2 : 1)));
+        return true;
+    }
+    bool fits = true;
+    if (n_nulls == 0 && node->shape == SL_SMALL_STRUCT) {
+        for (size_t i = 0; i < node->n_children && fits; i++) {
+            fits = add_rows(image, &node->children[i], array->offset + begin, array->offset + end);
+        }
+        return fits;
+    }
+    if (n_nulls == 0 && node->shape == SL_SMALL_LEAF &&
+        sl_small_column_add_all(&image->columns[node->column], &node->format, array, array->offset + begin,
+                                end - begin)) {
+        return true;
+    }
+    for (int64_t row = begin; row < end && fits; row++) {
+        fits = add_row(image, node, row, 0);
+    }
+    return fits;
+}
+
 silt_status sl_small_image_add(struct sl_small_image *image, const struct ArrowArray *batch, bool *fits,
                                silt_error *err)
 {
-    *fits = bind_array(&image->root, batch);
-    for (int64_t row = 0; row < batch->length && *fits; row++) {
-        *fits = add_row(image, &image->root, row, 0);
-    }
-    image->n_rows += batch->length;
+    return sl_small_image_add_part(image, batch, 0, batch->length, fits, err);
+}
+
+silt_status sl_small_image_add_part(struct sl_small_image *image, const struct ArrowArray *batch, int64_t begin,
+                                    int64_t n, bool *fits, silt_error *err)
+{
+    *fits = bind_array(&image->root, batch) && add_rows(image, &image->root, begin, begin + n);
+    image->n_rows += n;
     for (size_t i = 0; i < image->n_columns; i++) {
         SL_TRY(sl_buf_status(&image->columns[i].values, err));
     }
@@ -312,19 +376,48 @@ const struct sl_small_column *sl_small_image_column(const struct sl_small_image 
     return &image->columns[index];
 }
 
-silt_status sl_small_image_finish(struct sl_small_image *image, struct sl_buf *out, silt_error *err)
+silt_status sl_small_image_end_group(struct sl_small_image *image, const struct sl_small_codec *codec,
+                                     struct sl_buf *out, silt_error *err)
 {
     const size_t begin = out->len;
-    size_t *offsets = sl_arena_alloc_array(&image->arena, image->n_columns + 1, sizeof(*offsets));
-    if (offsets == NULL) {
-        return sl_fail_nomem(err);
+    if (image->size == 0) {
+        sl_buf_put_c(out, SL_PARQUET_MAGIC);
     }
-    sl_buf_put_c(out, SL_PARQUET_MAGIC);
     for (size_t i = 0; i < image->n_columns; i++) {
-        offsets[i] = out->len - begin;
-        sl_small_column_put_page(&image->columns[i], out);
+        struct sl_small_chunk *chunk = &image->chunks[i];
+        const size_t at = out->len;
+        size_t raw_size = 0;
+        sl_small_column_put_page(&image->columns[i], codec, &raw_size, out);
+        *chunk = (struct sl_small_chunk){
+            .at = image->size + (int64_t)(at - begin), .size = (int64_t)(out->len - at), .raw_size = (int64_t)raw_size};
     }
-    offsets[image->n_columns] = out->len - begin;
-    sl_small_footer_put(image, offsets, out);
+    if (out->status == SILT_EENGINE) {
+        return sl_fail(err, SILT_EENGINE, NULL, "the bytes of a column could not be compressed");
+    }
+    sl_small_footer_put_group(image, codec != NULL ? codec->id : 0, &image->groups);
+    SL_TRY(sl_buf_status(&image->groups, err));
+    image->size += (int64_t)(out->len - begin);
+    image->n_rows_ended += image->n_rows;
+    image->n_groups++;
     return sl_buf_status(out, err);
+}
+
+void sl_small_image_restart(struct sl_small_image *image)
+{
+    for (size_t i = 0; i < image->n_columns; i++) {
+        sl_small_column_restart(&image->columns[i]);
+    }
+    image->n_rows = 0;
+}
+
+silt_status sl_small_image_end(struct sl_small_image *image, struct sl_buf *out, silt_error *err)
+{
+    sl_small_footer_put(image, out);
+    return sl_buf_status(out, err);
+}
+
+silt_status sl_small_image_finish(struct sl_small_image *image, struct sl_buf *out, silt_error *err)
+{
+    SL_TRY(sl_small_image_end_group(image, NULL, out, err));
+    return sl_small_image_end(image, out, err);
 }

@@ -34,18 +34,32 @@ struct sl_small_node {
     const struct ArrowArray *entries; /* of a map: what holds keys and values */
 };
 
+/* Where a column of a row group lies in the file. */
+struct sl_small_chunk {
+    int64_t at;
+    int64_t size;
+    int64_t raw_size; /* before compression */
+};
+
 struct sl_small_image {
     const silt_env *env;
     struct sl_arena arena;
     struct sl_small_node root;
     struct sl_small_column *columns;
+    struct sl_small_chunk *chunks; /* of the row group that is written */
     size_t n_columns;
-    int64_t n_rows;
+    int64_t n_rows;       /* of the row group at hand */
+    int64_t n_rows_ended; /* of those before it */
+    int64_t size;         /* of the file so far */
+    struct sl_buf groups; /* what the footer says of row groups */
+    size_t n_groups;
 };
 
 /* ---- small_footer.c ---- */
 
-/* The footer, its length and the magic behind the pages, of which offsets has where each begins, and where the last ends. */
-void sl_small_footer_put(const struct sl_small_image *image, const size_t *offsets, struct sl_buf *out);
+/* What the footer says of the row group at hand, whose chunks were written with a codec. */
+void sl_small_footer_put_group(const struct sl_small_image *image, int32_t codec, struct sl_buf *out);
+/* The footer, its length and the magic behind the row groups. */
+void sl_small_footer_put(const struct sl_small_image *image, struct sl_buf *out);
 
 #endif

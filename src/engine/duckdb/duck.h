@@ -15,7 +15,7 @@
  *   a write              duck_write.c  the course of it; duck_cast.c: store assignment; duck_copy.c, duck_split.c, duck_stats.c,
  *                        duck_send.c with duck_pace.h, duck_publish.c: its steps (duck_write.h); duck_field_ids.c: ids of columns; duck_text.c: partition
  *                        values as the log spells them
- *   a file of a name     duck_write_file.c, for checkpoints
+ *   a file of a name     duck_write_file.c, for checkpoints; duck_write_pages.c, without COPY
  *   files                duck_files.c  what DuckDB can open, scratch folders
  *
  * Threading: the instance is used from many threads; `lock` guards what is marked so. A connection has one owner.

@@ -67,6 +67,18 @@ struct sl_duck_codec {
     const char *suffix; /* of file names, with the dot before it */
 };
 silt_status sl_duck_find_codec(const char *name, const struct sl_duck_codec **out, silt_error *err);
+/* ---- duck_write_pages.c ---- */
+
+struct sl_duck_pages {
+    const silt_call *call;
+    const char *local;  /* of the file, which must not be there */
+    int64_t group_rows; /* of a row group, at most */
+};
+
+/* Writes the rows, compressed by zstd. *done false: that cannot be done here, and no row was taken. The stream stays the caller's. */
+silt_status sl_duck_pages_write(const silt_env *env, const struct sl_duck_pages *request, struct ArrowArrayStream *rows,
+                                bool *done, silt_error *err);
+
 /* "(FORMAT parquet, … " without the closing bracket. */
 silt_status sl_duck_put_copy_options(const struct sl_duck_writing *w, struct sl_buf *sql, int64_t max_rows,
                                      silt_error *err);

@@ -1,8 +1,9 @@
 /*
  * The Parquet handler's write_file: the rows of a stream as one file under a name that the caller chose, for checkpoints.
  *
- * One COPY into a hidden folder, then a move to the final name, which the store does atomically. The columns come in the types that the
- * file is to have, so that nothing is cast, and no statistics are collected. One owner: the write.
+ * Written into a hidden folder, page by page (duck_write_pages.c) or by one COPY, then moved to the final name, which the store does
+ * atomically. The columns come in the types that the file is to have, so that nothing is cast, and no statistics are collected. One owner:
+ * the write.
  */
 #include "duck_write.h"
 
@@ -45,20 +46,23 @@ static silt_status open_stage(struct write_file *w, silt_error *err)
     return w->local != NULL ? SILT_OK : sl_fail_nomem(err);
 }
 
+static int64_t group_rows(const struct write_file *w)
+{
+    return w->request->row_group_rows > 0 ? w->request->row_group_rows : DEFAULT_ROW_GROUP_ROWS;
+}
+
 /* Level 1: on checkpoints a higher one costs time and saves nothing. Without filters, which no reader of checkpoints asks. */
 static silt_status put_copy(const struct write_file *w, struct sl_str table, struct sl_buf *sql, silt_error *err)
 {
-    const silt_parquet_write_file *request = w->request;
-    const int64_t rows = request->row_group_rows > 0 ? request->row_group_rows : DEFAULT_ROW_GROUP_ROWS;
     const struct sl_duck_codec *codec = NULL;
-    SL_TRY(sl_duck_find_codec(request->codec, &codec, err));
+    SL_TRY(sl_duck_find_codec(w->request->codec, &codec, err));
     sl_buf_put_c(sql, "COPY (SELECT * FROM ");
     sl_buf_put_str(sql, table);
     sl_buf_put_c(sql, ") TO ");
     sl_duck_put_text(sql, sl_str_from(w->local));
     sl_buf_printf(sql,
                   " (FORMAT parquet, PARQUET_VERSION v1, WRITE_BLOOM_FILTER false, COMPRESSION %s, ROW_GROUP_SIZE %lld",
-                  codec->option, (long long)rows);
+                  codec->option, (long long)group_rows(w));
     sl_buf_put_c(sql, sl_str_eq_c(sl_str_from(codec->option), "zstd") ? ", COMPRESSION_LEVEL 1)" : ")");
     return sl_buf_status(sql, err);
 }
@@ -91,10 +95,29 @@ static silt_status publish(struct write_file *w, silt_error *err)
     return SILT_OK;
 }
 
+/* *done false: COPY has to. */
+static silt_status write_pages(const struct write_file *w, struct ArrowArrayStream *rows, bool *done, silt_error *err)
+{
+    const struct sl_duck_codec *codec = NULL;
+    *done = false;
+    SL_TRY(sl_duck_find_codec(w->request->codec, &codec, err));
+    if (!sl_str_eq_c(sl_str_from(codec->option), "zstd")) {
+        return SILT_OK;
+    }
+    const struct sl_duck_pages request = {.call = w->call, .local = w->local, .group_rows = group_rows(w)};
+    return sl_duck_pages_write(w->conn.dp->env, &request, rows, done, err);
+}
+
 static silt_status write_rows(struct write_file *w, struct ArrowArrayStream *rows, silt_error *err)
 {
     struct sl_duck_rows view = {0};
-    silt_status status = sl_duck_rows_open(&w->conn, w->call, rows, &view, err);
+    bool done = false;
+    silt_status status = write_pages(w, rows, &done, err);
+    if (status != SILT_OK || done) {
+        sl_arrow_stream_release(rows);
+        return status == SILT_OK ? publish(w, err) : status;
+    }
+    status = sl_duck_rows_open(&w->conn, w->call, rows, &view, err);
     if (status == SILT_OK) {
         status = copy_rows(w, sl_buf_view(&view.table), err);
         status = sl_duck_rows_error(&view, status, err);
