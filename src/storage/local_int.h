@@ -117,7 +117,7 @@ silt_status sl_local_publish(const struct sl_local *local, const silt_call *call
 silt_status sl_local_judge_taken(const char *name, silt_put_outcome *outcome, silt_error *err);
 
 /*
- * The same for a file without a name; the descriptor stays the caller's. *supported false: it cannot be named so here, and nothing
+ * As sl_local_publish, for a file without a name; the descriptor stays the caller's. *supported false: it cannot be named so here, and nothing
  * happened.
  */
 silt_status sl_local_publish_unnamed(const struct sl_local *local, int fd, const char *to, bool *supported,
