@@ -39,35 +39,46 @@ struct batch {
     size_t n_requests;
 };
 
+/* The file that an answer to GETFILESTATUS describes. */
+static silt_status read_description(const struct sl_hdfs *hdfs, const struct sl_exchange *exchange,
+                                    const struct sl_hdfs_name *name, struct sl_hdfs_file *out, silt_error *err)
+{
+    struct sl_json_doc *doc = NULL;
+    if (exchange->status != SILT_OK || exchange->request.code != 200) {
+        return sl_hdfs_fail(hdfs, exchange, name, err);
+    }
+    SL_TRY(sl_hdfs_parse(hdfs->env, sl_buf_view(&exchange->request.answer), &doc, err));
+    const silt_status status = sl_hdfs_read_file(sl_json_root(doc), out, err);
+    out->name = (struct sl_str){0}; /* was the document's */
+    sl_json_free(doc);
+    return status;
+}
+
 silt_status sl_hdfs_describe(struct sl_hdfs *hdfs, struct sl_hdfs_cluster *cluster, const silt_call *call,
                              const struct sl_hdfs_name *name, struct sl_hdfs_file *out, silt_error *err)
 {
     struct sl_hdfs_request request;
-    struct sl_json_doc *doc = NULL;
     sl_hdfs_request_init(&request, hdfs, cluster, "GET");
     sl_hdfs_put_operation(&request.target, name->path, "GETFILESTATUS");
     silt_status status = sl_hdfs_run(&request, call, err);
-    if (status == SILT_OK && request.exchange.request.code != 200) {
-        status = sl_hdfs_fail(hdfs, &request.exchange, name, err);
-    }
     if (status == SILT_OK) {
-        status = sl_hdfs_parse(hdfs->env, sl_buf_view(&request.exchange.request.answer), &doc, err);
+        status = read_description(hdfs, &request.exchange, name, out, err);
     }
-    if (status == SILT_OK) {
-        status = sl_hdfs_read_file(sl_json_root(doc), out, err);
-        out->name = (struct sl_str){0}; /* was the document's */
-    }
-    sl_json_free(doc);
     sl_hdfs_request_release(&request);
     return status;
+}
+
+static silt_status expect_file(const struct sl_hdfs_file *file, const struct sl_hdfs_name *name, silt_error *err)
+{
+    return !file->is_folder ? SILT_OK
+                            : sl_fail(err, SILT_ENOTFOUND, NULL, "/%.*s is a folder, not a file", SL_FMT(name->path));
 }
 
 static silt_status describe_file(struct sl_hdfs *hdfs, struct sl_hdfs_cluster *cluster, const silt_call *call,
                                  const struct sl_hdfs_name *name, struct sl_hdfs_file *out, silt_error *err)
 {
     SL_TRY(sl_hdfs_describe(hdfs, cluster, call, name, out, err));
-    return !out->is_folder ? SILT_OK
-                           : sl_fail(err, SILT_ENOTFOUND, NULL, "/%.*s is a folder, not a file", SL_FMT(name->path));
+    return expect_file(out, name, err);
 }
 
 silt_status sl_hdfs_stat(void *impl, const silt_call *call, const char *path, int64_t *size_bytes, int64_t *modified_ms,
@@ -93,24 +104,21 @@ static void finish(struct reading *reading, silt_status status)
 }
 
 /* The last bytes of a file, and nothing of it, need its size. */
-static silt_status place(const struct batch *batch, struct reading *reading)
+static bool needs_size(const struct reading *reading)
+{
+    return reading->read->offset < 0 || reading->read->length == 0;
+}
+
+static void place(struct reading *reading, int64_t size_bytes)
 {
     const silt_read_request *read = reading->read;
-    struct sl_hdfs_file file;
-    reading->offset = read->offset;
-    reading->length = read->length;
-    if (read->offset >= 0 && read->length != 0) {
-        return SILT_OK;
-    }
-    SL_TRY(describe_file(batch->hdfs, reading->cluster, batch->call, &reading->name, &file, &reading->error));
-    reading->read->file_size = file.size_bytes;
+    reading->read->file_size = size_bytes;
     if (read->offset < 0) {
-        reading->offset = read->offset < -file.size_bytes ? 0 : file.size_bytes + read->offset;
+        reading->offset = read->offset < -size_bytes ? 0 : size_bytes + read->offset;
     }
-    const int64_t left = file.size_bytes > reading->offset ? file.size_bytes - reading->offset : 0;
+    const int64_t left = size_bytes > reading->offset ? size_bytes - reading->offset : 0;
     reading->length = read->length < 0 || read->length > left ? left : read->length;
     reading->open = reading->length > 0;
-    return SILT_OK;
 }
 
 /* Beyond the file's end there is nothing, if that is where it is. */
@@ -212,6 +220,36 @@ static silt_status run_step(struct batch *batch, silt_error *err)
                : sl_hdfs_run_many(batch->requests, batch->n_requests, batch->call, batch->exchanges, err);
 }
 
+/* Asks name nodes for the sizes that are needed, all at once. */
+static silt_status ask_sizes(struct batch *batch, silt_error *err)
+{
+    for (size_t i = 0; i < batch->n; i++) {
+        struct reading *reading = &batch->readings[i];
+        if (reading->open && needs_size(reading)) {
+            struct sl_hdfs_request *request = add_request(batch, reading);
+            request->max_answer = 0; /* the default */
+            sl_hdfs_put_operation(&request->target, reading->name.path, "GETFILESTATUS");
+        }
+    }
+    const silt_status whole = run_step(batch, err);
+    for (size_t i = 0; i < batch->n_requests; i++) {
+        struct reading *reading = batch->requests[i].user;
+        struct sl_hdfs_file file;
+        silt_status status = read_description(batch->hdfs, &batch->exchanges[i], &reading->name, &file,
+                                              &reading->error);
+        if (status == SILT_OK) {
+            status = expect_file(&file, &reading->name, &reading->error);
+        }
+        if (status == SILT_OK) {
+            place(reading, file.size_bytes);
+        } else {
+            finish(reading, status);
+        }
+    }
+    release_step(batch);
+    return whole;
+}
+
 /* Asks name nodes where the bytes are. HttpFS gives them at once. */
 static silt_status ask_name_nodes(struct batch *batch, silt_error *err)
 {
@@ -291,6 +329,7 @@ static bool any_open(const struct batch *batch)
 
 static silt_status run_rounds(struct batch *batch, silt_error *err)
 {
+    SL_TRY(ask_sizes(batch, err));
     for (unsigned round = 0; round < MAX_ROUNDS && any_open(batch); round++) {
         if (round > 0) {
             SL_TRY(sl_call_sleep(batch->hdfs->env, batch->call, PAUSE_US, err));
@@ -306,16 +345,14 @@ static silt_status run_rounds(struct batch *batch, silt_error *err)
 static void begin_reading(struct batch *batch, silt_read_request *read)
 {
     struct reading *reading = &batch->readings[batch->n++];
-    *reading = (struct reading){.read = read, .open = true, .error = SILT_ERROR_INIT};
+    *reading = (struct reading){
+        .read = read, .open = true, .offset = read->offset, .length = read->length, .error = SILT_ERROR_INIT};
     sl_buf_init(&reading->location, batch->hdfs->env);
     read->data = NULL;
     read->data_len = 0;
     read->file_size = -1;
-    silt_status status = sl_hdfs_begin(batch->hdfs, read->path, false, &reading->name, &reading->cluster,
-                                       &reading->error);
-    if (status == SILT_OK) {
-        status = place(batch, reading);
-    }
+    const silt_status status = sl_hdfs_begin(batch->hdfs, read->path, false, &reading->name, &reading->cluster,
+                                             &reading->error);
     if (status != SILT_OK) {
         finish(reading, status);
     }
