@@ -93,21 +93,27 @@ class Table:
 
 def kills(table, chance, n):
     """What a process says of each statement is read up to its end, so that what was acknowledged is known."""
-    killed = 0
-    for number in range(n):
-        text, ids = table.statements(4, number % 5 == 0)
+    killed = number = 0
+    longest = 0.5  # of waiting before a kill; what a process takes depends on the machine
+    while killed < n and number < 20 * n:
+        number += 1
+        text, ids = table.statements(4, number % 4 == 0)
         process = table.spawn(text)
         try:
-            out, _ = process.communicate(timeout=chance.uniform(0.05, 2.5))
+            out, _ = process.communicate(timeout=chance.uniform(0.02, longest))
+            longest = max(0.1, longest * 0.8)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             killed += 1
+            longest = min(10.0, longest * 1.2)
             out, _ = process.communicate()
         table.note(out, ids)
-        if number % 10 == 9:
+        if number % 10 == 0:
             table.check()
     table.close()
-    return f"{killed} killed of {n}, {len(table.acknowledged)} statements acknowledged, {table.check()} there"
+    if killed < n:
+        raise Wrong(f"only {killed} were killed")
+    return f"{killed} killed of {number}, {len(table.acknowledged)} statements acknowledged, {table.check()} there"
 
 
 def stops(table, chance, n):
