@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -75,6 +76,7 @@ static int take_spare(const struct sl_local *local, const struct sl_local_job *j
         spare->data_len == job->data_len && memcmp(spare->bytes + spare->dir_len, job->data, job->data_len) == 0) {
         fd = spare->fd;
         spare->fd = -1;
+        (void)futimens(fd, NULL); /* the time of a commit is that of its file; else it could be before the winner's */
     }
     sl_local_spare_free(local, spare);
     return fd;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct rig {
@@ -175,6 +176,26 @@ static void a_lost_race_is_not_written_again(void **state)
     assert_int_equal(count_names(rig->dir, NULL, 0), 2);
 }
 
+/* Times of commits without one of their own are those of their files, and rise. */
+static void a_file_that_was_kept_has_the_time_of_its_naming(void **state)
+{
+    struct rig *rig = *state;
+    const struct timespec pause = {.tv_nsec = 20000000};
+    int64_t size = 0;
+    int64_t theirs_ms = 0;
+    int64_t ours_ms = 0;
+    need_unnamed_files(rig);
+    rig->calls.link_unnamed = another_wins;
+    assert_int_equal(store_put_new(rig->store, rig->path, "ours"), SILT_PUT_EXISTS);
+    (void)nanosleep(&pause, NULL);
+    store_put(rig->store, rig->path, "theirs, later");
+    assert_int_equal(silt_storage_stat(rig->store, NULL, rig->path, &size, &theirs_ms, NULL), SILT_OK);
+    rig->calls.link_unnamed = noted_naming;
+    assert_int_equal(store_put_new(rig->store, next_version(rig), "ours"), SILT_PUT_DONE);
+    assert_int_equal(silt_storage_stat(rig->store, NULL, rig->path, &size, &ours_ms, NULL), SILT_OK);
+    assert_true(ours_ms >= theirs_ms);
+}
+
 static void other_bytes_are_written(void **state)
 {
     struct rig *rig = *state;
@@ -296,6 +317,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_commit_is_durable_before_it_has_its_name),
         TEST(a_lost_race_is_not_written_again),
+        TEST(a_file_that_was_kept_has_the_time_of_its_naming),
         TEST(other_bytes_are_written),
         TEST(another_folder_is_written),
         TEST(what_lost_a_race_goes_with_the_store),
