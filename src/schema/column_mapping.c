@@ -8,6 +8,7 @@
 #include "schema/column_mapping.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -67,6 +68,10 @@ static silt_status map_name(const struct silt_field *field, const struct sl_plac
     }
     if (meta->text.ptr == NULL || meta->text.len == 0) {
         return sl_fail(err, SILT_ECORRUPT, NULL, "the physical name of column %s must be a text that is not empty",
+                       sl_place_print(place, text));
+    }
+    if (memchr(meta->text.ptr, 0, meta->text.len) != NULL) {
+        return sl_fail(err, SILT_ECORRUPT, NULL, "the physical name of column %s has a NUL byte",
                        sl_place_print(place, text));
     }
     *out = meta->text;

@@ -272,6 +272,7 @@ static void deep_nesting_is_refused(void **state)
         len += 8;
     }
     check_refused(s, sl_str_make(deep + sizeof(deep) - len, len), "256 levels");
+    assert_int_equal(s->err.status, SILT_ELIMIT);
 }
 
 static void a_group_without_metadata_is_no_variant(void **state)

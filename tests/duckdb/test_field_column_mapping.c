@@ -1,5 +1,6 @@
 /* Columns that files know under other names: mapped tables, odd names, files that lack columns. */
 #include "hand_table.h"
+#include "parquet_fixture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -123,6 +124,37 @@ static void ids_decide_in_id_mode_and_a_file_without_any_is_refused(void **state
     assert_non_null(strstr(s->err.message, "1.parquet"));
 }
 
+/* Delta Spark: "Found duplicate field(s) … in id mapping mode". */
+static void two_fields_of_one_id_are_refused(void **state)
+{
+    struct session_fixture *s = *state;
+    const int32_t values[] = {5, 6};
+    const struct pq_column members[] = {
+        {.name = "x", .type = PQ_INT32, .field_id = 2, .values = values, .n_values = 1},
+        {.name = "y", .type = PQ_INT32, .field_id = 2, .values = values + 1, .n_values = 1}};
+    struct pq_column columns[] = {
+        {.name = "p", .type = PQ_INT32, .field_id = 3, .values = values, .n_values = 1},
+        {.name = "q", .type = PQ_INT32, .field_id = 3, .values = values + 1, .n_values = 1},
+        {.name = "r", .type = PQ_INT32, .field_id = 4, .values = values + 1, .n_values = 1},
+        {.name = "s", .type = PQ_GROUP, .field_id = 1, .children = members, .n_children = 2},
+    };
+    hand_commit(s, "t", 0, NAME_PROTOCOL,
+                hand_metadata(s,
+                              MAPPED("a", INT, "p", "3") "," MAPPED("b", INT, "r", "4") "," MAPPED(
+                                  "n", STRUCT(MAPPED("m", INT, "x", "2")), "s", "1"),
+                              "", ID_MODE),
+                hand_add(s, "f.parquet", "{}", NULL), NULL);
+    pq_write(sl_arena_printf(&s->arena, "%s/t/f.parquet", s->dir), columns, 4, 1, NULL);
+    session_expect_fault(s, "SELECT a FROM t", SILT_ESCHEMA, "FAILED_READ_FILE.NO_HINT", -1);
+    assert_non_null(strstr(s->err.message, "has 2 fields with its id 3"));
+    columns[1].field_id = 7;
+    pq_write(sl_arena_printf(&s->arena, "%s/t/g.parquet", s->dir), columns, 4, 1, NULL);
+    hand_commit(s, "t", 1, hand_add(s, "g.parquet", "{}", NULL),
+                "{\"remove\":{\"path\":\"f.parquet\",\"dataChange\":true}}", NULL);
+    session_expect_fault(s, "SELECT n FROM t", SILT_ESCHEMA, "FAILED_READ_FILE.NO_HINT", -1);
+    assert_non_null(strstr(s->err.message, "has 2 fields with its id 2"));
+}
+
 static void broken_mapping_is_refused_and_named(void **state)
 {
     struct session_fixture *s = *state;
@@ -167,6 +199,7 @@ int main(void)
         SESSION_TEST(nested_fields_are_renamed_and_matched_at_every_level),
         SESSION_TEST(names_may_hold_anything),
         SESSION_TEST(ids_decide_in_id_mode_and_a_file_without_any_is_refused),
+        SESSION_TEST(two_fields_of_one_id_are_refused),
         SESSION_TEST(broken_mapping_is_refused_and_named),
         SESSION_TEST(mode_that_the_protocol_does_not_announce_is_refused),
         SESSION_TEST(files_may_lack_columns_and_have_others),

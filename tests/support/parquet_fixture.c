@@ -172,6 +172,9 @@ static void put_nodes(struct thrift *t, const struct pq_column *columns, size_t 
             put_i32(t, 7, column->scale);
             put_i32(t, 8, column->precision);
         }
+        if (column->field_id > 0) {
+            put_i32(t, 9, column->field_id);
+        }
         if (column->logical != PQ_NO_LOGICAL) {
             put_logical(t, column->logical);
         }

@@ -82,7 +82,8 @@ struct pq_column {
     enum pq_repetition repetition;
     enum pq_converted converted;
     enum pq_logical logical;
-    int32_t length; /* of PQ_FIXED */
+    int32_t field_id; /* 0: none */
+    int32_t length;   /* of PQ_FIXED */
     int32_t precision;
     int32_t scale;
     const struct pq_column *children; /* of PQ_GROUP */

@@ -76,6 +76,23 @@ static size_t count_named(const struct sl_footer_node *group, struct sl_str name
     return n;
 }
 
+/* Two fields of one id leave it open which of them the column is; Delta Spark refuses them as well. */
+static silt_status check_id(const struct builder *b, const struct sl_footer_node *group,
+                            const struct sl_footer_node *found)
+{
+    size_t n = 0;
+    const struct sl_footer_node *child = group + 1;
+    for (uint32_t i = 0; i < group->n_children; i++, child += child->n_nodes) {
+        n += child->field_id >= 0 && child->field_id == found->field_id ? 1 : 0;
+    }
+    if (b->by_id && n > 1) {
+        return sl_fail(b->err, SILT_ESCHEMA, "FAILED_READ_FILE.NO_HINT",
+                       "column %.*s cannot be read: file %s has %zu fields with its id %lld",
+                       SL_FMT(b->column->logical->name), b->column->path, n, (long long)found->field_id);
+    }
+    return SILT_OK;
+}
+
 /* The name to ask a group for. A file without the field must not answer with another one. */
 static silt_status choose_name(const struct builder *b, const struct sl_footer_node *group,
                                const struct sl_footer_node *found, struct sl_str wanted, struct sl_str *out)
@@ -90,6 +107,7 @@ static silt_status choose_name(const struct builder *b, const struct sl_footer_n
         }
         return SILT_OK;
     }
+    SL_TRY(check_id(b, group, found));
     if (!eq_ascii(found->name, wanted)) {
         *out = found->name;
     }

@@ -273,6 +273,8 @@ static const struct {
 } FINDINGS[] = {
     {{"Unsupported compression codec", 29}, SILT_EUNSUPPORTED, NULL},
     {{"variant is malformed", 20}, SILT_ECORRUPT, "MALFORMED_VARIANT"},
+    {{"a variant is nested more than", 29}, SILT_ELIMIT, NULL},
+    {{"a variant has version", 21}, SILT_EUNSUPPORTED, NULL},
     {{"which cannot be read without loss", 33}, SILT_EUNSUPPORTED, NULL},
     {{"BYTE_STREAM_SPLIT encoding is only supported for", 48}, SILT_EUNSUPPORTED, NULL},
     {{"of the legacy calendar is out of range", 38}, SILT_ECORRUPT, NULL},

@@ -125,6 +125,7 @@ static void odd_metadata_is_refused(void **state)
 {
     struct model *m = *state;
     assert_refused(m, STRUCT(FIELD("a", "\"long\"", MAPPED("", "1"))), "physical name of column a");
+    assert_refused(m, STRUCT(FIELD("a", "\"long\"", MAPPED("p\\u0000q", "1"))), "physical name of column a has a NUL");
     assert_refused(
         m, STRUCT(FIELD("a", "\"long\"", "\"delta.columnMapping.physicalName\":5,\"delta.columnMapping.id\":1")),
         "physical name of column a");
