@@ -17,12 +17,24 @@
 #define VERSION_DIGITS 20
 #define NAME_BYTES 48
 
+/* Commits are read ahead, so that a store far away is not asked for them one by one: so many, and not more bytes if more than one. */
+#define AHEAD_COMMITS 64
+#define AHEAD_BYTES (INT64_C(8) << 20)
+
+struct commit {
+    int64_t version;
+    int64_t size_bytes;
+};
+
 struct log {
     struct sl_cli *cli;
     silt_table *table;
     silt_storage *storage;  /* borrowed from the session's engine */
-    struct sl_vec versions; /* int64_t, ascending */
+    struct sl_vec versions; /* struct commit, ascending */
     size_t left;            /* of versions, taken from the end */
+    silt_read_request ahead[AHEAD_COMMITS];
+    size_t n_ahead;
+    size_t next_ahead;
     struct sl_row_stream rows;
     bool vec_failed;
 };
@@ -39,13 +51,18 @@ static bool note_entry(void *ctx, const silt_file_entry *entry)
     struct log *log = ctx;
     int64_t version = 0;
     if (parse_name(sl_str_make(entry->name, entry->name_len), &version)) {
-        int64_t *slot = sl_vec_push(&log->versions);
+        struct commit *slot = sl_vec_push(&log->versions);
         log->vec_failed = slot == NULL;
         if (slot != NULL) {
-            *slot = version;
+            *slot = (struct commit){version, entry->size_bytes};
         }
     }
     return !log->vec_failed;
+}
+
+static const struct commit *commit_at(const struct log *log, size_t i)
+{
+    return sl_vec_at(&log->versions, i);
 }
 
 static const char *commit_path(struct log *log, int64_t version)
@@ -78,21 +95,21 @@ static silt_status find_versions(struct log *log, silt_error *err)
     log->left = log->versions.len;
     if (args->limit >= 0 && (uint64_t)args->limit < log->left) {
         const size_t dropped = log->left - (size_t)args->limit;
-        memmove(log->versions.data, sl_vec_at(&log->versions, dropped), (size_t)args->limit * sizeof(int64_t));
+        memmove(log->versions.data, sl_vec_at(&log->versions, dropped), (size_t)args->limit * sizeof(struct commit));
         log->left = (size_t)args->limit;
     }
     if (args->version >= 0) {
         for (size_t i = 0; i < log->versions.len; i++) {
-            if (*(const int64_t *)sl_vec_at(&log->versions, i) == args->version) {
-                *(int64_t *)sl_vec_at(&log->versions, 0) = args->version;
+            if (commit_at(log, i)->version == args->version) {
+                *(struct commit *)sl_vec_at(&log->versions, 0) = *commit_at(log, i);
                 log->left = 1;
                 return SILT_OK;
             }
         }
         return sl_fail(err, SILT_ENOTFOUND, "DELTA_VERSION_NOT_FOUND",
                        "the log has no commit of version %lld; it has %lld to %lld", (long long)args->version,
-                       (long long)*(const int64_t *)sl_vec_at(&log->versions, 0),
-                       (long long)*(const int64_t *)sl_vec_at(&log->versions, log->versions.len - 1));
+                       (long long)commit_at(log, 0)->version,
+                       (long long)commit_at(log, log->versions.len - 1)->version);
     }
     return SILT_OK;
 }
@@ -129,30 +146,66 @@ static silt_status read_line(struct log *log, int64_t version, size_t number, st
     return status;
 }
 
+static void ignore_request(void *ctx, silt_read_request *request)
+{
+    (void)ctx;
+    (void)request;
+}
+
+static void forget_ahead(struct log *log)
+{
+    for (size_t i = 0; i < log->n_ahead; i++) {
+        silt_read_request_release(log->storage, &log->ahead[i]);
+    }
+    log->n_ahead = 0;
+    log->next_ahead = 0;
+}
+
+/* Reads the next commits, at least one. */
+static silt_status read_ahead(struct log *log, silt_error *err)
+{
+    int64_t bytes = 0;
+    forget_ahead(log);
+    while (log->n_ahead < AHEAD_COMMITS && log->n_ahead < log->left) {
+        const struct commit *commit = commit_at(log, log->left - 1 - log->n_ahead);
+        if (log->n_ahead > 0 && commit->size_bytes > AHEAD_BYTES - bytes) {
+            break;
+        }
+        const char *path = commit_path(log, commit->version);
+        if (path == NULL) {
+            return sl_fail_nomem(err);
+        }
+        bytes += commit->size_bytes > 0 ? commit->size_bytes : 0;
+        log->ahead[log->n_ahead++] = (silt_read_request){.path = path, .length = -1};
+    }
+    SL_TRY(silt_storage_read_many(log->storage, &log->cli->call, log->ahead, log->n_ahead, ignore_request, NULL, err));
+    for (size_t i = 0; i < log->n_ahead; i++) {
+        SL_TRY(log->ahead[i].status);
+    }
+    return SILT_OK;
+}
+
 /* Takes the next commit and calls fn for each of its actions. */
 static silt_status read_commit(struct log *log, on_action fn, silt_error *err)
 {
-    const int64_t version = *(const int64_t *)sl_vec_at(&log->versions, --log->left);
-    const char *path = commit_path(log, version);
-    void *data = NULL;
-    size_t len = 0;
     size_t begin = 0;
-
-    if (path == NULL) {
-        return sl_fail_nomem(err);
+    if (log->next_ahead == log->n_ahead) {
+        SL_TRY(read_ahead(log, err));
     }
-    silt_status status = silt_storage_read(log->storage, &log->cli->call, path, &data, &len, err);
-    const struct sl_str text = sl_str_make(data, len);
-    for (size_t number = 1; status == SILT_OK && begin < len; number++) {
-        const struct sl_str rest = sl_str_sub(text, begin, len);
+    silt_read_request *read = &log->ahead[log->next_ahead++];
+    const int64_t version = commit_at(log, --log->left)->version;
+    const struct sl_str text = sl_str_make(read->data, read->data_len);
+    silt_status status = SILT_OK;
+    for (size_t number = 1; status == SILT_OK && begin < text.len; number++) {
+        const struct sl_str rest = sl_str_sub(text, begin, text.len);
         const size_t end = sl_str_find(rest, SL_STR("\n"));
         const struct sl_str line = sl_str_trim(sl_str_sub(rest, 0, end == SIZE_MAX ? rest.len : end));
         if (line.len > 0) {
             status = read_line(log, version, number, line, fn, err);
         }
-        begin = end == SIZE_MAX ? len : begin + end + 1;
+        begin = end == SIZE_MAX ? text.len : begin + end + 1;
     }
-    silt_storage_free(log->storage, data, len);
+    silt_read_request_release(log->storage, read);
     return status;
 }
 
@@ -226,7 +279,7 @@ static silt_status show_log(struct sl_cli *cli, silt_error *err)
     if (table.timestamp != NULL) {
         return sl_table_arg_no_travel(&table, err);
     }
-    sl_vec_init(&log.versions, cli->env, sizeof(int64_t));
+    sl_vec_init(&log.versions, cli->env, sizeof(struct commit));
     status = sl_table_arg_table(cli, &table, &log.table, err);
     if (status == SILT_OK) {
         status = silt_engine_storage(silt_table_engine(log.table), silt_table_uri(log.table), &log.storage, err);
@@ -239,6 +292,7 @@ static silt_status show_log(struct sl_cli *cli, silt_error *err)
         const bool as_lines = cli->args.format == SL_FORMAT_DEFAULT || cli->args.format == SL_FORMAT_JSONL;
         status = as_lines ? print_lines(&log, err) : print_rows(&log, err);
     }
+    forget_ahead(&log);
     sl_row_stream_close(&log.rows);
     sl_vec_release(&log.versions);
     silt_table_unref(log.table);

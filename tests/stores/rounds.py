@@ -111,6 +111,7 @@ def try_all(rig):
     table = f"{rig.server.uri}/many"
     rig.run("sql", "; ".join([f"CREATE TABLE delta.`{table}` (id BIGINT)", *[f"INSERT INTO delta.`{table}` VALUES ({n})" for n in range(20)]]),
             counted=False)
+    rig.expect("log of 20 commits", ["log", table], 2, 22)
     rig.expect("fsck of 20 commits", ["fsck", table], 9, 90)
 
 

@@ -54,6 +54,20 @@ static void a_name_is_created_once(void **state)
     check_put(f, "s3://b/k", SILT_PUT_EXISTS);
 }
 
+/* Which would cost a round, of a large one just as of a small one. */
+static void a_create_does_not_wait_for_a_hundred(void **state)
+{
+    struct stub_store *f = *state;
+    static char big[3 << 20];
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+    assert_int_equal(silt_storage_put_if_absent(f->storage, NULL, "s3://b/big", big, sizeof(big), &outcome, &f->err),
+                     SILT_OK);
+    assert_int_equal(outcome, SILT_PUT_DONE);
+    check_put(f, "s3://b/small", SILT_PUT_DONE);
+    assert_null(strstr(stub_store_log(f), "100-continue"));
+    assert_null(strstr(stub_store_log(f), "\"Expect\""));
+}
+
 static void a_conflict_is_tried_again(void **state)
 {
     struct stub_store *f = *state;
@@ -607,6 +621,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_name_is_created_once),
+        TEST(a_create_does_not_wait_for_a_hundred),
         TEST(a_conflict_is_tried_again),
         TEST(a_lost_answer_before_exists_is_ambiguous),
         TEST(a_refusal_is_a_failure),
