@@ -13,7 +13,7 @@ import tempfile
 import contest
 from area_log import FILES, FOLDER, table
 from contest import run_timed, tool
-from ways import REPEAT, SILT, THREADS, peer
+from ways import KERNEL, REPEAT, SILT, THREADS, peer
 
 VERSION = 11
 JSON_ONLY = {"delta.checkpoint.writeStatsAsStruct": "false"}
@@ -65,6 +65,8 @@ def take_turns(report, case, contestants, threads):
             measured.times += process["wall_us"]
             measured.cpu += process["cpu_us"]
             sizes[who] = clear(place) if place else None
+            if sizes[who] == 0:
+                raise contest.Failed(f"{who} wrote no checkpoint")
     report.add(case, threads, found, "P 3, L 2")
     report.fact(case, "peak of the process", found[0].rss_kb / 1024, "MB", "350")
     report.fact(case, "size", sizes["silt"] / 1e6, "MB", "compressed")
@@ -75,18 +77,25 @@ def measure(report, _):
     copy = f"COPY (SELECT * FROM read_parquet('{source}/_delta_log/{10:020}.checkpoint.parquet')) TO '{{}}' ({COPY})"
     with tempfile.TemporaryDirectory(prefix="checkpoint-", dir=FOLDER) as scratch:
         places = {}
-        for name, properties, protocol in (("v1", JSON_ONLY, None), ("default", {}, None), ("v2", JSON_ONLY, V2), ("peer", JSON_ONLY, None)):
+        for name, properties, protocol in (("v1", JSON_ONLY, None), ("default", {}, None), ("v2", JSON_ONLY, V2), ("peer", JSON_ONLY, None),
+                                           ("kernel-v1", JSON_ONLY, None), ("kernel-v2", JSON_ONLY, V2)):
             places[name] = os.path.join(scratch, name)
             prepare(source, places[name], properties, protocol)
         for threads in THREADS:
             limit = ("libduckdb COPY", "limit", [tool("bench_duck"), "--threads", str(threads), "--repeat", "1",
                                                  copy.format(os.path.join(scratch, "limit.parquet"))], None)
             delta_rs = ("delta-rs", "peer", peer("delta-rs", "--threads", str(threads), "--checkpoint", places["peer"]), places["peer"])
+
             def silt(place, *more, role="silt", who="silt", n=threads):
                 return (who, role, [SILT, "checkpoint", place, "--threads", str(n), *more], place)
+
+            def kernel(kind, n=threads):
+                place = places[f"kernel-{kind}"]
+                return [("kernel-rs", "peer", [KERNEL, place, str(n), "1", "checkpoint", kind], place)] if KERNEL else []
             take_turns(report, f"checkpoint: V1 of {FILES} files", [
-                silt(places["v1"]), silt(places["default"], role="info", who="silt, typed statistics too"), delta_rs, limit], threads)
-            take_turns(report, f"checkpoint: V2 of {FILES} files", [silt(places["v2"], "--v2"), delta_rs, limit], threads)
+                silt(places["v1"]), silt(places["default"], role="info", who="silt, typed statistics too"), delta_rs,
+                *kernel("v1"), limit], threads)
+            take_turns(report, f"checkpoint: V2 of {FILES} files", [silt(places["v2"], "--v2"), delta_rs, *kernel("v2"), limit], threads)
 
 
 AREAS = {"checkpoint": measure}

@@ -1,4 +1,4 @@
-//! delta-kernel-rs as a peer of the benchmarks: opens a table and plans scans, and prints what each repetition took.
+//! delta-kernel-rs as a peer of the benchmarks: opens a table, plans scans, writes checkpoints, and prints what each repetition took.
 //!
 //!     kernel-peer TABLE THREADS REPETITIONS open
 //!     kernel-peer TABLE THREADS REPETITIONS list      files as a scan gives them: each with the transform of its rows
@@ -6,15 +6,17 @@
 //!     kernel-peer TABLE THREADS REPETITIONS skip|bareskip COLUMN OPERATOR(lt|eq|gt) VALUE(long, text:… or date:DAYS)
 //!     kernel-peer TABLE THREADS REPETITIONS refresh FOLDER   the first repetition is cold, the others have a snapshot to begin with;
 //!                                                     before each of them the next commit of FOLDER is moved into the log
+//!     kernel-peer TABLE THREADS 1 checkpoint v1|v2      writes one of the newest version, with sidecars for v2; it must not be there
 //!
 //! One line a repetition: wall microseconds, CPU microseconds, files; then the peak resident size in kilobytes.
 
 use std::sync::Arc;
 use std::time::Instant;
 
+use delta_kernel::checkpoint::{CheckpointSpec, V2CheckpointConfig};
 use delta_kernel::expressions::{Expression, Predicate, Scalar};
 use delta_kernel::scan::ScanBuilder;
-use delta_kernel::snapshot::{Snapshot, SnapshotRef};
+use delta_kernel::snapshot::{CheckpointWriteResult, Snapshot, SnapshotRef};
 use delta_kernel::Engine;
 use delta_kernel_default_engine::executor::tokio::TokioMultiThreadExecutor;
 use delta_kernel_default_engine::storage::store_from_url;
@@ -65,6 +67,18 @@ fn count_files(snapshot: SnapshotRef, engine: &dyn Engine, skip: &[String], bare
     Ok(files)
 }
 
+fn write_checkpoint(snapshot: &SnapshotRef, engine: &dyn Engine, kind: &str) -> Result<usize, Failure> {
+    let spec = match kind {
+        "v1" => CheckpointSpec::V1,
+        "v2" => CheckpointSpec::V2(V2CheckpointConfig::WithSidecar { file_actions_per_sidecar_hint: None }),
+        other => panic!("no kind of checkpoint {other}"),
+    };
+    match snapshot.checkpoint(engine, Some(&spec))?.0 {
+        CheckpointWriteResult::Written => Ok(1),
+        CheckpointWriteResult::AlreadyExists => Err("the checkpoint was there already".into()),
+    }
+}
+
 /// Moves the first of the prepared commits into the log.
 fn publish(table: &str, prepared: &str) -> Result<(), Failure> {
     let mut commits: Vec<_> = std::fs::read_dir(prepared)?.collect::<Result<Vec<_>, _>>()?;
@@ -94,6 +108,7 @@ fn main() -> Result<(), Failure> {
         };
         let files = match mode {
             "open" => 0,
+            "checkpoint" => write_checkpoint(&snapshot, &engine, &arguments[4])?,
             "skip" | "bareskip" => count_files(snapshot.clone(), &engine, &arguments[4..], mode == "bareskip")?,
             _ => count_files(snapshot.clone(), &engine, &[], mode != "list")?,
         };
