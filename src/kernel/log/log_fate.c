@@ -1,6 +1,7 @@
 /*
  * Looking for the commit that something new rests on; see log_fate.h. That it is gone proves little: it may have expired. Only when nothing
- * else is there either was the table dropped. Called by the commit loop and after checkpoints.
+ * else is there either was the table dropped. And where later versions are there but not the one before ours, ours may have been written
+ * when its number was free for the second time. Called by the commit loop and after checkpoints.
  */
 #include "kernel/log/log_fate.h"
 
@@ -18,6 +19,26 @@ static bool is_base(const struct sl_log_file *base, int64_t size, int64_t modifi
     return size == base->size && apart <= SAME_TIME_MS;
 }
 
+static enum sl_log_fate judge_others(const struct sl_log_look *look, const struct sl_vec *files)
+{
+    bool others = false;
+    bool later = false;
+    bool follows = look->ours < 0; /* nothing was written: nothing can be in the wrong place */
+    for (size_t i = 0; i < files->len; i++) {
+        const struct sl_log_file *file = sl_vec_at(files, i);
+        if (file->kind != SL_LOG_CRC && file->kind != SL_LOG_COMPACTED) {
+            others = others || file->version != look->ours;
+            later = later || file->version > look->ours;
+            follows = follows || (file->kind == SL_LOG_COMMIT && file->version == look->ours - 1);
+        }
+    }
+    if (!others) {
+        return SL_LOG_GONE;
+    }
+    /* Versions are deleted oldest first: ours was not, if the one before it was not. */
+    return later && !follows ? SL_LOG_EXPIRED : SL_LOG_STANDS;
+}
+
 /* Of a log whose base is not there. */
 static enum sl_log_fate look_for_others(const struct sl_log_look *look, const silt_call *call)
 {
@@ -29,12 +50,7 @@ static enum sl_log_fate look_for_others(const struct sl_log_look *look, const si
     sl_vec_init(&files, look->env, sizeof(struct sl_log_file));
     enum sl_log_fate fate = SL_LOG_STANDS;
     if (sl_log_list(look->storage, call, look->root, 0, &names, &files, &exists, &unused) == SILT_OK) {
-        fate = SL_LOG_GONE;
-        for (size_t i = 0; i < files.len; i++) {
-            const struct sl_log_file *file = sl_vec_at(&files, i);
-            const bool stands = file->kind != SL_LOG_CRC && file->kind != SL_LOG_COMPACTED;
-            fate = stands && file->version != look->ours ? SL_LOG_STANDS : fate;
-        }
+        fate = judge_others(look, &files);
     }
     sl_vec_release(&files);
     sl_arena_release(&names);

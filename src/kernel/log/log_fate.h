@@ -10,9 +10,10 @@
 #include "silt/storage.h"
 
 enum sl_log_fate {
-    SL_LOG_STANDS,  /* as far as can be seen: a look that failed counts as that */
-    SL_LOG_GONE,    /* nothing of the log is there but files of `ours` */
-    SL_LOG_REPLACED /* the base is another commit now */
+    SL_LOG_STANDS,   /* as far as can be seen: a look that failed counts as that */
+    SL_LOG_GONE,     /* nothing of the log is there but files of `ours` */
+    SL_LOG_REPLACED, /* the base is another commit now */
+    SL_LOG_EXPIRED   /* versions up to ours were deleted: before it was written, so that no reader sees it, or after */
 };
 
 struct sl_log_look {
@@ -20,7 +21,7 @@ struct sl_log_look {
     silt_storage *storage;          /* borrowed */
     struct sl_str root;             /* of the table */
     const struct sl_log_file *base; /* a commit as it was listed; NULL: the log stands */
-    int64_t ours;                   /* the version whose files were just written */
+    int64_t ours;                   /* the version whose files were just written; -1: nothing was */
 };
 
 /* One request where the log stands. Any thread. */

@@ -270,6 +270,15 @@ static void publish(const struct run *run, const silt_call *call)
     }
 }
 
+static const char *tell_fate(enum sl_log_fate fate)
+{
+    switch (fate) {
+    case SL_LOG_GONE: return "was dropped with the table, and it could not be taken back: ";
+    case SL_LOG_EXPIRED: return "has expired with versions after it: it may lie where no reader looks";
+    default: return "is another one now";
+    }
+}
+
 /* Its version is in the log, but the table that it rests on is not what it was. */
 static silt_status finish_fallen(struct run *run, enum sl_log_fate fate, silt_error *err)
 {
@@ -285,9 +294,7 @@ static silt_status finish_fallen(struct run *run, enum sl_log_fate fate, silt_er
     run->end.outcome = SILT_COMMIT_UNKNOWN;
     const silt_status status = sl_fail(
         err, SILT_EUNKNOWN, NULL, "version %lld was written (txnId %s), but version %lld, which it rests on, %s%s",
-        (long long)version, run->render.txn_id, (long long)run->txn->read_version,
-        fate == SL_LOG_GONE ? "was dropped with the table, and it could not be taken back: " : "is another one now",
-        found.message);
+        (long long)version, run->render.txn_id, (long long)run->txn->read_version, tell_fate(fate), found.message);
     sl_error_version(err, version);
     sl_error_hint(err, "look at the table before trying again");
     return status;

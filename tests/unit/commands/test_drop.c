@@ -211,6 +211,49 @@ static void commit_on_a_base_that_expired_stands(void **state)
     assert_true(has("00000000000000000002.json"));
 }
 
+static void expire(int from, int to)
+{
+    char path[256];
+    for (int version = from; version <= to; version++) {
+        (void)snprintf(path, sizeof(path), ROOT "/_delta_log/%020d.json", version);
+        assert_int_equal(silt_storage_remove(f.memory, NULL, path, &f.err), SILT_OK);
+    }
+}
+
+/* A writer that was held up until its version had come, expired and been deleted: the name is free, but no reader looks there. */
+static void commit_below_what_expired_is_unknown(void **state)
+{
+    (void)state;
+    for (int last = 2; last <= 3; last++) {
+        create_table();
+        assert_int_equal(end(begin_append()), SILT_OK);
+        silt_txn *txn = begin_append();
+        for (int i = 2; i <= 4; i++) {
+            assert_int_equal(end(begin_append()), SILT_OK);
+            assert_int_equal(f.result.version, i);
+        }
+        expire(0, last);
+        assert_int_equal(end(txn), SILT_EUNKNOWN);
+        assert_int_equal(f.result.outcome, SILT_COMMIT_UNKNOWN);
+        assert_int_equal(f.result.version, 2);
+        assert_non_null(strstr(f.err.message, "expired"));
+        assert_int_equal(silt_table_drop(f.table, NULL, &f.err), SILT_OK);
+    }
+}
+
+/* A transaction's base may expire while it passes those after it. */
+static void commit_on_top_of_what_is_left_stands(void **state)
+{
+    (void)state;
+    create_table();
+    silt_txn *txn = begin_append();
+    assert_int_equal(end(begin_append()), SILT_OK);
+    assert_int_equal(end(begin_append()), SILT_OK);
+    expire(0, 0);
+    assert_int_equal(end(txn), SILT_OK);
+    assert_int_equal(f.result.version, 3);
+}
+
 /* Another table took the place within a moment: whose the commit is cannot be said. */
 static void commit_on_another_table_is_unknown(void **state)
 {
@@ -262,6 +305,8 @@ int main(void)
         TEST(commit_that_cannot_be_taken_back_is_unknown),
         TEST(commit_stands_when_the_look_behind_it_fails),
         TEST(commit_on_a_base_that_expired_stands),
+        TEST(commit_below_what_expired_is_unknown),
+        TEST(commit_on_top_of_what_is_left_stands),
         TEST(commit_on_another_table_is_unknown),
         TEST(commit_that_comes_while_a_table_is_dropped_goes_with_it),
         TEST(checkpoint_that_comes_while_a_table_is_dropped_goes_with_it),
