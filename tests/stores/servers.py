@@ -266,8 +266,7 @@ class Versitygw(S3Server):
     upload_size, keeps_files = "large", True
 
     def command(self):
-        # With the folder: several who create the first objects in it at once are told now and then that it is in their way.
-        os.makedirs(os.path.join(self.data("root"), BUCKET, "folder"))
+        os.makedirs(os.path.join(self.data("root"), BUCKET))
         return [
             self.installed("versitygw"), "--port", f"127.0.0.1:{self.port}", "--health", "/health", "--keep-alive", "--quiet",
             "--region", self.region, "--iam-dir", self.data("iam"), "posix", self.data("root"),

@@ -300,7 +300,7 @@ static silt_status run_all(struct run *run, silt_error *err)
             SL_TRY(sl_call_sleep(run->env, run->call, wait_us > 0 ? wait_us : 0, err));
         }
     }
-    return SILT_OK;
+    return run->halted != SILT_OK ? sl_error_take(err, &run->halt) : SILT_OK; /* by the last answer */
 }
 
 /* After a failure of the whole: those that had no attempt under way. */
