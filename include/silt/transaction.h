@@ -144,7 +144,7 @@ typedef struct silt_add_file {
     int64_t modified_ms;
     const silt_value *partition_values; /* in the order of the table's partition columns */
     size_t n_partition_values;
-    const char *stats; /* JSON, or NULL */
+    const char *stats; /* a JSON object, or NULL; numRecords in it, if any, is a whole number */
     bool data_change;
     bool checks_held; /* the caller evaluated the table's constraints on every row */
     /*

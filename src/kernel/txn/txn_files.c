@@ -198,6 +198,27 @@ static bool has_not_null(const struct silt_type *type)
     return (type->kind == SILT_TYPE_ARRAY || type->kind == SILT_TYPE_MAP) && has_not_null(type->element);
 }
 
+/* Readers differ in what they take a number of rows for that is none, and which of two they believe. */
+static silt_status read_row_count(const sl_json *stats, int64_t *rows, silt_error *err)
+{
+    const sl_json *count = sl_json_member(stats, "numRecords");
+    struct sl_json_iter members = sl_json_iterate(stats);
+    struct sl_str key;
+    const sl_json *value = NULL;
+    while (sl_json_next(&members, &key, &value)) {
+        if (sl_str_eq(key, SL_STR("numRecords")) && value != count) {
+            return sl_fail(err, SILT_EINVALID, NULL, "a file's statistics have numRecords twice");
+        }
+    }
+    int64_t found = -1;
+    if (!sl_json_is_null(count) && (!sl_json_to_i64(count, &found) || found < 0)) {
+        return sl_fail(err, SILT_EINVALID, NULL,
+                       "numRecords of a file's statistics must be a whole number, not negative");
+    }
+    *rows = found;
+    return SILT_OK;
+}
+
 silt_status sl_txn_count_rows(const silt_txn *txn, struct sl_str stats, int64_t *rows, silt_error *err)
 {
     *rows = -1;
@@ -209,8 +230,8 @@ silt_status sl_txn_count_rows(const silt_txn *txn, struct sl_str stats, int64_t 
     if (status == SILT_OK && !sl_json_is_object(sl_json_root(doc))) {
         status = sl_fail(err, SILT_EINVALID, NULL, "a file's statistics must be a JSON object");
     }
-    if (status == SILT_OK && !sl_json_to_i64(sl_json_member(sl_json_root(doc), "numRecords"), rows)) {
-        *rows = -1;
+    if (status == SILT_OK) {
+        status = read_row_count(sl_json_root(doc), rows, err);
     }
     sl_json_free(doc);
     return status;

@@ -69,6 +69,14 @@ static void facts_of_a_file_are_checked(void **state)
     assert_int_equal(silt_txn_add_file(txn, &file, &f->err), SILT_EINVALID);
     file.stats = "{";
     assert_int_not_equal(silt_txn_add_file(txn, &file, &f->err), SILT_OK);
+    static const char *const bad_counts[] = {"{\"numRecords\":-4}", "{\"numRecords\":1.5}", "{\"numRecords\":\"7\"}",
+                                             "{\"numRecords\":99999999999999999999}",
+                                             "{\"numRecords\":2,\"numRecords\":3}"};
+    for (size_t i = 0; i < sizeof(bad_counts) / sizeof(bad_counts[0]); i++) {
+        file.stats = bad_counts[i];
+        assert_int_equal(silt_txn_add_file(txn, &file, &f->err), SILT_EINVALID);
+        assert_non_null(strstr(f->err.message, "numRecords"));
+    }
     file.stats = NULL;
     file.partition_values = &value;
     file.n_partition_values = 1;
