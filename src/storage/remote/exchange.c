@@ -15,6 +15,8 @@
 #define DEFAULT_MAX_ATTEMPTS 10
 #define DEFAULT_BASE_DELAY_US INT64_C(100000)
 #define DEFAULT_MAX_SILENT 3
+#define MAX_UNREACHED \
+    5 /* a second or so: more likely a wrong address, or no network, than a server that is coming back */
 #define DEFAULT_MAX_DELAY_US INT64_C(20000000)
 #define DEFAULT_MAX_TOTAL_US INT64_C(180000000)
 
@@ -159,6 +161,13 @@ static void wait_until(struct run *run, struct effort *effort, int64_t due_us)
     run->waiting = effort;
 }
 
+/* Nobody was met so far, now or before. A server that was there once, and is not for a while, is waited for. */
+static bool is_nowhere(const struct run *run, const struct sl_exchange *exchange)
+{
+    return exchange->request.status != SILT_OK && exchange->request.unreached && exchange->attempts >= MAX_UNREACHED &&
+           !atomic_load_explicit(&run->session.http->answered, memory_order_relaxed);
+}
+
 /* Puts the exchange to wait for its next attempt; false when there is to be none. */
 static bool try_again(struct run *run, struct sl_exchange *exchange)
 {
@@ -168,7 +177,8 @@ static bool try_again(struct run *run, struct sl_exchange *exchange)
     const bool in_time = due_us - effort->started_us <= limits->max_total_us;
     effort->silent = exchange->request.status != SILT_OK && exchange->request.silent ? effort->silent + 1 : 0;
     const bool before_deadline = run->call == NULL || run->call->deadline_us == 0 || due_us < run->call->deadline_us;
-    const bool enough = exchange->attempts >= limits->max_attempts || effort->silent >= limits->max_silent;
+    const bool enough = exchange->attempts >= limits->max_attempts || effort->silent >= limits->max_silent ||
+                        is_nowhere(run, exchange);
     if (enough || !in_time || !before_deadline) {
         if (exchange->request.status != SILT_OK && exchange->request.error.hint[0] == '\0') {
             sl_error_hint(&exchange->request.error, "gave up after attempt %u%s", (unsigned)exchange->attempts,

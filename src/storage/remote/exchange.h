@@ -54,7 +54,7 @@ struct sl_exchange {
 };
 
 struct sl_exchange_limits {
-    uint32_t max_attempts; /* 0: 10 */
+    uint32_t max_attempts; /* 0: 10; at most 5 while no server was ever met: names not known, connections refused */
     uint32_t max_silent;   /* 0: 3; attempts in a row that end by a time-out */
     int64_t base_delay_us; /* 0: 100 ms; doubles each time, full jitter */
     int64_t max_delay_us;  /* 0: 20 s; also of a Retry-After */

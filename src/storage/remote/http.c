@@ -248,6 +248,7 @@ void sl_http_request_release(struct sl_http_request *request)
     request->status = SILT_OK;
     request->unsent = false;
     request->silent = false;
+    request->unreached = false;
     request->final = false;
     request->code = 0;
     sl_buf_release(&request->headers_raw);

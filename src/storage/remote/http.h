@@ -75,6 +75,7 @@ struct sl_http_request {
     silt_status
         status;  /* SILT_OK: a whole answer came, whatever its code; SILT_EIO and others: none did, or not all of it */
     bool silent; /* of a failure: the server said nothing for as long as it may, or took no connection */
+    bool unreached; /* of a failure: the host's name is not known, or it refused the connection */
     bool
         unsent; /* of a failure: the server has certainly not got the whole request (no connection, no TLS, part of the body) */
     bool

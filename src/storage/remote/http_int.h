@@ -8,6 +8,7 @@
 
 #include <curl/curl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "storage/remote/http.h"
 #include "storage/remote/http_fields.h"
@@ -35,6 +36,7 @@ struct sl_http {
     bool has_lock;
     struct sl_http_worker *idle; /* used last comes first, its connections are warm */
     size_t n_idle;
+    atomic_bool answered; /* some server gave an answer: the network is there, and addresses are right */
 };
 
 /* Borrows a worker, making one if none is idle. SILT_ENOMEM. */

@@ -85,10 +85,15 @@ static silt_status explain(struct sl_http_flight *flight, CURLcode result, silt_
     case CURLE_UNSUPPORTED_PROTOCOL:
         return sl_fail(err, SILT_EINVALID, NULL, "no URL of http or https that can be used, on host %.*s",
                        SL_FMT(host));
-    case CURLE_COULDNT_RESOLVE_HOST: return sl_fail(err, SILT_EIO, NULL, "cannot resolve host %.*s", SL_FMT(host));
+    case CURLE_COULDNT_RESOLVE_HOST:
+        flight->request->unreached = true;
+        return sl_fail(err, SILT_EIO, NULL, "cannot resolve host %.*s", SL_FMT(host));
     case CURLE_COULDNT_RESOLVE_PROXY:
+        flight->request->unreached = true;
         return sl_fail(err, SILT_EIO, NULL, "cannot resolve the proxy for host %.*s", SL_FMT(host));
-    case CURLE_COULDNT_CONNECT: return sl_fail(err, SILT_EIO, NULL, "cannot connect to %.*s: %s", SL_FMT(host), reason);
+    case CURLE_COULDNT_CONNECT:
+        flight->request->unreached = true;
+        return sl_fail(err, SILT_EIO, NULL, "cannot connect to %.*s: %s", SL_FMT(host), reason);
     case CURLE_OPERATION_TIMEDOUT: flight->request->silent = true; return say_time_out(flight, host, err);
     case CURLE_SSL_CONNECT_ERROR: flight->request->final = is_hopeless(reason); return say_tls(flight, host, err);
     case CURLE_SSL_CIPHER:
@@ -183,6 +188,7 @@ void sl_http_flight_land(struct sl_http_flight *flight, CURLcode result)
     if (status == SILT_OK) {
         request->status = SILT_OK;
         request->code = code;
+        atomic_store_explicit(&flight->http->answered, true, memory_order_relaxed);
     } else {
         request->error.sys_code = code;
         fail_request(request, status, is_unsent(flight));

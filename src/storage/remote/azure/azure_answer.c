@@ -85,8 +85,8 @@ static silt_status fail_missing(struct sl_azure_request *request, struct sl_str 
     if (sl_azure_code_in(code, "ContainerNotFound FilesystemNotFound ContainerBeingDeleted FilesystemBeingDeleted") ||
         request->path.len == 0) {
         return sl_fail(err, SILT_ENOTFOUND, SL_BUCKET_NOT_FOUND,
-                       "container %s does not exist in account %s (HTTP %d %.*s)", access->container, access->account,
-                       request->exchange->request.code, SL_FMT(code));
+                       "container %s does not exist in account %s (HTTP %d%s%.*s)", access->container, access->account,
+                       request->exchange->request.code, code.len > 0 ? " " : "", SL_FMT(code));
     }
     return sl_fail(err, SILT_ENOTFOUND, NULL, "there is no file %.*s in container %s of account %s (HTTP 404%s%.*s)",
                    SL_FMT(request->path), access->container, access->account, code.len > 0 ? " " : "", SL_FMT(code));

@@ -255,5 +255,9 @@ silt_status sl_gcs_find_credentials(const silt_env *env, const struct sl_remote_
             return status;
         }
     }
+    if (sl_option_given(options, SL_OPTION_GCS_ENDPOINT, NULL) == NULL &&
+        sl_option_get(options, SL_OPTION_GCS_ENDPOINT, NULL) != NULL) {
+        return SILT_OK; /* STORAGE_EMULATOR_HOST: emulators ask for no token, and Google's own clients send them none */
+    }
     return use_metadata_server(options, arena, out, err);
 }

@@ -181,6 +181,42 @@ struct sl_str sl_aws_profile_get(const struct sl_aws_files *files, struct sl_str
     return value.ptr != NULL && value.len > 0 ? value : find(sl_buf_view(&files->config), profile, key, true);
 }
 
+/* "[services NAME]", "s3 =", and indented below it "endpoint_url = …" */
+static struct sl_str find_s3_endpoint(struct sl_str text, struct sl_str services)
+{
+    struct sl_str line;
+    struct sl_str section;
+    bool inside = false;
+    bool s3 = false;
+    while (services.len > 0 && next_line(&text, &line)) {
+        const bool indented = line.len > 0 && (line.ptr[0] == ' ' || line.ptr[0] == '\t');
+        if (!indented && section_head(line, &section)) {
+            inside = sl_str_starts_with(section, SL_STR("services ")) &&
+                     sl_str_eq(sl_str_trim(sl_str_sub(section, 9, section.len)), services);
+            s3 = false;
+            continue;
+        }
+        const size_t equals = sl_str_find(line, SL_STR("="));
+        if (!inside || equals == SIZE_MAX) {
+            continue;
+        }
+        const struct sl_str key = sl_str_trim(sl_str_sub(line, 0, equals));
+        if (!indented) {
+            s3 = sl_str_eq_nocase(key, SL_STR("s3"));
+        } else if (s3 && sl_str_eq_nocase(key, SL_STR("endpoint_url"))) {
+            return without_comment(sl_str_trim(sl_str_sub(line, equals + 1, line.len)));
+        }
+    }
+    return (struct sl_str){0};
+}
+
+struct sl_str sl_aws_profile_endpoint(const struct sl_aws_files *files, struct sl_str profile)
+{
+    const struct sl_str services = sl_aws_profile_get(files, profile, "services");
+    const struct sl_str found = find_s3_endpoint(sl_buf_view(&files->config), services);
+    return found.len > 0 ? found : sl_aws_profile_get(files, profile, "endpoint_url");
+}
+
 bool sl_aws_profile_exists(const struct sl_aws_files *files, struct sl_str profile)
 {
     return sl_aws_profile_get(files, profile, NULL).ptr != NULL;

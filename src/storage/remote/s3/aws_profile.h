@@ -20,6 +20,8 @@ void sl_aws_files_release(struct sl_aws_files *files); /* wipes them; safe on a 
 
 /* A setting of a profile; the file of credentials goes first. Absent if there is none. Borrowed from the files. */
 struct sl_str sl_aws_profile_get(const struct sl_aws_files *files, struct sl_str profile, const char *key);
+/* The address of S3 that a profile names: its services' own goes before that of all. Absent if there is none. Borrowed from the files. */
+struct sl_str sl_aws_profile_endpoint(const struct sl_aws_files *files, struct sl_str profile);
 bool sl_aws_profile_exists(const struct sl_aws_files *files, struct sl_str profile);
 
 /* The name of the profile that counts, "default" if nobody says otherwise. Borrowed. */

@@ -324,6 +324,11 @@ silt_status sl_s3_fail(const struct sl_s3_ask *ask, const struct sl_exchange *ex
     silt_status status = choose_status(ask, request->code);
     if (is_code(ask, "NoSuchBucket")) {
         status = sl_fail(err, SILT_ENOTFOUND, SL_BUCKET_NOT_FOUND, "there is no bucket %s", ask->bucket->name);
+    } else if (request->code == 404 && ask->key.len == 0 && ask->said.code[0] == '\0') {
+        /* A listing of what is not there is empty: so says a server of another kind, which must not pass for "no table". */
+        status = sl_fail(err, SILT_EIO, NULL, "bucket %s: the server answered HTTP 404 and no error of S3",
+                         ask->bucket->name);
+        sl_error_hint(err, "does what %s names speak S3?", sl_option_name(SL_OPTION_S3_ENDPOINT));
     } else if (request->code == 404) {
         status = sl_fail(err, SILT_ENOTFOUND, NULL, "there is no such object in bucket %s", ask->bucket->name);
     } else {

@@ -112,15 +112,42 @@ static silt_status split_endpoint(const struct setup *setup, const char *value, 
     return copy(setup, base, &bucket->base, err);
 }
 
+/* "10.0.0.1:9000", "[::1]" */
+static bool is_address(const char *host)
+{
+    return host[0] == '[' || host[strspn(host, "0123456789.")] == ':' || host[strspn(host, "0123456789.")] == '\0';
+}
+
+/* An option's or a variable's, else the profile's. NULL: AWS's own. */
+static silt_status find_endpoint(const struct setup *setup, const char **out, silt_error *err)
+{
+    *out = get(setup, SL_OPTION_S3_ENDPOINT);
+    if (*out != NULL && (*out)[0] != '\0') {
+        return SILT_OK;
+    }
+    *out = NULL;
+    struct sl_aws_files files = {0};
+    silt_status status = sl_aws_files_read(setup->store->context, &files, err);
+    if (status == SILT_OK) {
+        const struct sl_str profile = sl_str_from(sl_aws_profile_name(setup->store->context));
+        const struct sl_str found = sl_aws_profile_endpoint(&files, profile);
+        setup->bucket->endpoint_of_profile = found.len > 0;
+        status = found.len > 0 ? copy(setup, found, out, err) : SILT_OK;
+    }
+    sl_aws_files_release(&files);
+    return status;
+}
+
 static silt_status set_endpoint(const struct setup *setup, silt_error *err)
 {
     struct sl_s3_bucket *bucket = setup->bucket;
-    const char *value = get(setup, SL_OPTION_S3_ENDPOINT);
+    const char *value = NULL;
     struct sl_str region = {0};
+    SL_TRY(find_endpoint(setup, &value, err));
     bucket->base = "";
     bucket->tls = true;
     bucket->aws = true;
-    if (value != NULL && value[0] != '\0') {
+    if (value != NULL) {
         SL_TRY(split_endpoint(setup, value, err));
         bucket->aws = is_aws_host(sl_str_from(bucket->host), &region);
         const struct sl_str host = sl_str_from(bucket->host);
@@ -138,6 +165,9 @@ static silt_status set_endpoint(const struct setup *setup, silt_error *err)
     SL_TRY(get_bool(setup, SL_OPTION_S3_VIRTUAL_HOST, &virtual_host, err));
     SL_TRY(get_bool(setup, SL_OPTION_S3_PATH_STYLE, &path_style, err));
     bucket->path_style = !virtual_host || path_style;
+    if (!bucket->path_style && bucket->host != NULL && is_address(bucket->host)) {
+        return sl_option_unusable(SL_OPTION_S3_VIRTUAL_HOST, "true", "false for an endpoint that is an address", err);
+    }
     return SILT_OK;
 }
 
@@ -151,7 +181,7 @@ static silt_status set_region(const struct setup *setup, silt_error *err)
         }
         return copy(setup, sl_str_from(region), &bucket->region, err);
     }
-    if (bucket->region != NULL || !bucket->aws || bucket->anonymous) {
+    if (bucket->region != NULL || !(bucket->aws || bucket->endpoint_of_profile) || bucket->anonymous) {
         return SILT_OK;
     }
     struct sl_aws_files files = {0};

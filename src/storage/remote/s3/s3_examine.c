@@ -67,7 +67,9 @@ static void tell_place(const struct examination *x)
     const char *source = source_of(x, SL_OPTION_S3_ENDPOINT, &room);
     sl_trace_note(context, SILT_DOCTOR_OK, "store", "S3", "bucket %s, key %.*s", bucket->name, SL_FMT(x->place.key));
     sl_trace_note(context, SILT_DOCTOR_OK, "endpoint", "url", "%s, %s", x->url,
-                  source != NULL ? source : "AWS's own, as no option says otherwise");
+                  source != NULL                ? source
+                  : bucket->endpoint_of_profile ? "the profile's endpoint_url"
+                                                : "AWS's own, as no option says otherwise");
     sl_trace_note(context, SILT_DOCTOR_OK, "endpoint", "style", "%s",
                   bucket->path_style ? "path: the bucket is the first part of the path"
                                      : "virtual host: the bucket is part of the host's name");

@@ -52,10 +52,11 @@ struct sl_s3_bucket {
     const char *name;
     /* Where. */
     bool tls;
-    bool aws;         /* AWS's own hosts: the host follows from the region */
-    bool path_style;  /* /bucket/key instead of a host for each bucket */
-    const char *host; /* with a port that is not the scheme's own; NULL: AWS's of the region */
-    const char *base; /* path before the bucket's, "" or "/x" */
+    bool aws;                 /* AWS's own hosts: the host follows from the region */
+    bool endpoint_of_profile; /* not of an option or a variable */
+    bool path_style;          /* /bucket/key instead of a host for each bucket */
+    const char *host;         /* with a port that is not the scheme's own; NULL: AWS's of the region */
+    const char *base;         /* path before the bucket's, "" or "/x" */
     /* Who. */
     bool anonymous;
     bool unsigned_payload;

@@ -295,6 +295,21 @@ static void unreachable_server_leaves_nothing_unclear(void **state)
     assert_null(strstr(exchange->error.message, "secret"));
 }
 
+/* A wrong address, or no network: nobody wants to wait for that as for a server that was there and is coming back. */
+static void who_was_never_met_is_given_up_soon(void **state)
+{
+    struct rig *rig = *state;
+    for (unsigned round = 0; round < 2; round++) {
+        const struct sl_exchange *exchange = create(rig, "/");
+        (void)snprintf(rig->wishes[0].url, sizeof(rig->wishes[0].url), "http://127.0.0.1:1/x");
+        assert_int_equal(run(rig, 1, NULL, NULL), SILT_OK);
+        assert_int_equal(exchange->status, SILT_EIO);
+        assert_int_equal(exchange->attempts, round == 0 ? 5 : 10);
+        wish_for(rig, 0, "GET", "/do/code=404/met");
+        run_to_answer(rig, 404);
+    }
+}
+
 static void last_attempt_without_an_answer_is_unclear(void **state)
 {
     struct rig *rig = *state;
@@ -488,6 +503,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(error_after_the_effect_stays_unclear, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals_leave_nothing_unclear, set_up, tear_down),
         cmocka_unit_test_setup_teardown(unreachable_server_leaves_nothing_unclear, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(who_was_never_met_is_given_up_soon, set_up, tear_down),
         cmocka_unit_test_setup_teardown(last_attempt_without_an_answer_is_unclear, set_up, tear_down),
         cmocka_unit_test_setup_teardown(when_attempts_run_out_the_last_answer_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(time_runs_out_before_a_wait_and_not_after_it, set_up, tear_down),

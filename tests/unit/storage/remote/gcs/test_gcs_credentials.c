@@ -102,6 +102,18 @@ static void options_come_before_files(void **state)
     assert_null(strstr(f->err.message, "a b"));
 }
 
+static void an_emulator_of_the_environment_gets_no_token_that_nobody_gave(void **state)
+{
+    struct fixture *f = *state;
+    assert_int_equal(setenv("STORAGE_EMULATOR_HOST", "localhost:4443", 1), 0);
+    assert_int_equal(find(f, NULL, NULL), SILT_OK);
+    assert_int_equal(f->found.kind, SL_GCS_ANONYMOUS);
+    assert_int_equal(find(f, "google_bearer_token", "abc"), SILT_OK);
+    assert_int_equal(f->found.kind, SL_GCS_TOKEN);
+    assert_int_equal(find(f, "google_base_url", "https://private.example"), SILT_OK); /* Google by another way */
+    assert_int_equal(f->found.kind, SL_GCS_METADATA);
+}
+
 static void files_come_in_their_order(void **state)
 {
     struct fixture *f = *state;
@@ -296,6 +308,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(options_come_before_files, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_emulator_of_the_environment_gets_no_token_that_nobody_gave, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(files_come_in_their_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_file_for_an_emulator_needs_no_key, set_up, tear_down),
         cmocka_unit_test_setup_teardown(keys_that_are_none_are_refused_without_their_secrets, set_up, tear_down),

@@ -62,6 +62,40 @@ static void settings_are_found(void **state)
     sl_aws_files_release(&files);
 }
 
+static void an_endpoint_is_the_services_own_or_that_of_all(void **state)
+{
+    (void)state;
+    static const char text[] = "[default]\n"
+                               "endpoint_url = http://all # of any service\n"
+                               "[profile both]\n"
+                               "services = lab\n"
+                               "endpoint_url = http://all\n"
+                               "[profile dynamo]\n"
+                               "services = other\n"
+                               "[services lab]\n"
+                               "dynamodb =\n"
+                               "  endpoint_url = http://dynamo\n"
+                               "s3 =\n"
+                               "  signature_version = s3v4\n"
+                               "\tendpoint_url = http://s3\n"
+                               "[services other]\n"
+                               "s3 =\n"
+                               "dynamodb =\n"
+                               "  endpoint_url = http://dynamo\n"
+                               "[profile none]\n";
+    static const char *const expected[][2] = {
+        {"default", "http://all"}, {"both", "http://s3"}, {"dynamo", ""}, {"none", ""}, {"nobody", ""}};
+    struct sl_aws_files files;
+    sl_buf_init(&files.credentials, silt_env_default());
+    sl_buf_init(&files.config, silt_env_default());
+    sl_buf_put_c(&files.config, text);
+    for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+        const struct sl_str found = sl_aws_profile_endpoint(&files, sl_str_from(expected[i][0]));
+        assert_true(found.len == 0 ? expected[i][1][0] == '\0' : sl_str_eq_c(found, expected[i][1]));
+    }
+    sl_aws_files_release(&files);
+}
+
 static void odd_texts_have_no_settings(void **state)
 {
     (void)state;
@@ -82,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(settings_are_found),
+        cmocka_unit_test(an_endpoint_is_the_services_own_or_that_of_all),
         cmocka_unit_test(odd_texts_have_no_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,11 @@
 /* What options make of a bucket: endpoint, style, region, encryption, conditions; and which paths are none. No server is asked. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "storage/remote/s3/s3.h"
 #include "storage/remote/s3/s3_int.h"
+#include "temp_dir.h"
 #include "test_env.h"
 
 struct fixture {
@@ -42,6 +44,50 @@ static void tear_down(struct fixture *f)
     f->vtable->close(f->impl);
     sl_options_free(f->options);
     test_env_check(&f->t);
+}
+
+static void a_profile_names_an_endpoint(void **state)
+{
+    (void)state;
+    char dir[256];
+    char path[300];
+    assert_true(temp_dir_make(dir, sizeof(dir)));
+    (void)snprintf(path, sizeof(path), "%s/config", dir);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    assert_true(fputs("[profile lab]\nendpoint_url = http://store.example:9000\nregion = lab-1\n", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    const silt_store_option options[] = {{.name = "aws_config_file", .value = path},
+                                         {.name = "aws_profile", .value = "lab"},
+                                         {.name = "aws_endpoint_url", .value = "http://given.example"}};
+    struct fixture f;
+    assert_int_equal(locate(&f, "s3://b/k", options, 2), SILT_OK);
+    assert_string_equal(f.place.bucket->host, "store.example:9000");
+    assert_string_equal(f.place.bucket->region, "lab-1");
+    assert_true(f.place.bucket->path_style && !f.place.bucket->aws && !f.place.bucket->tls);
+    tear_down(&f);
+    assert_int_equal(locate(&f, "s3://b/k", options, 3), SILT_OK);
+    assert_string_equal(f.place.bucket->host, "given.example");
+    tear_down(&f);
+    (void)temp_dir_remove(dir);
+}
+
+/* "bucket.127.0.0.1" is the name of nothing. */
+static void an_address_has_no_host_for_each_bucket(void **state)
+{
+    (void)state;
+    static const char *const endpoints[][2] = {{"http://127.0.0.1:9000", "no"},
+                                               {"http://10.0.0.1", "no"},
+                                               {"http://[::1]:9000", "no"},
+                                               {"http://localhost:9000", ""},
+                                               {"http://10.example", ""}};
+    for (size_t i = 0; i < sizeof(endpoints) / sizeof(endpoints[0]); i++) {
+        const silt_store_option options[] = {{.name = "aws_endpoint_url", .value = endpoints[i][0]},
+                                             {.name = "aws_virtual_hosted_style_request", .value = "true"}};
+        struct fixture f;
+        assert_int_equal(locate(&f, "s3://b/k", options, 2), endpoints[i][1][0] != '\0' ? SILT_EINVALID : SILT_OK);
+        tear_down(&f);
+    }
 }
 
 static void a_path_is_bucket_and_key(void **state)
@@ -241,6 +287,7 @@ static void virtual_hosts_can_be_chosen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_profile_names_an_endpoint), cmocka_unit_test(an_address_has_no_host_for_each_bucket),
         cmocka_unit_test(a_path_is_bucket_and_key),    cmocka_unit_test(other_paths_are_refused),
         cmocka_unit_test(an_endpoint_is_taken_apart),  cmocka_unit_test(unusable_values_are_refused),
         cmocka_unit_test(encryption_becomes_headers),  cmocka_unit_test(a_bucket_has_options_of_its_own),

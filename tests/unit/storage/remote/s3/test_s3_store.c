@@ -443,6 +443,18 @@ static void a_listing_begins_at_the_wanted_name(void **state)
     assert_int_equal(list(f, NULL, names), SILT_OK);
 }
 
+/* A folder that is not there is an empty listing, and a bucket has its own word: 404 alone is of who does not speak S3. */
+static void a_stranger_is_not_taken_for_an_empty_folder(void **state)
+{
+    struct stub_store *f = *state;
+    char names[256];
+    stub_store_script(f, "GET", "/b?", WORDS("code=404,body=nothing here", "code=404," ERROR("NoSuchBucket")));
+    assert_int_equal(list(f, NULL, names), SILT_EIO);
+    assert_non_null(strstr(f->err.message, "HTTP 404"));
+    assert_int_equal(list(f, NULL, names), SILT_ENOTFOUND);
+    assert_non_null(strstr(f->err.message, "there is no bucket b"));
+}
+
 static void a_listing_that_lies_is_refused(void **state)
 {
     struct stub_store *f = *state;
@@ -643,6 +655,7 @@ int main(void)
         TEST(what_is_missing_is_not_found),
         TEST(pages_are_followed),
         TEST(a_listing_begins_at_the_wanted_name),
+        TEST(a_stranger_is_not_taken_for_an_empty_folder),
         TEST(a_listing_that_lies_is_refused),
         TEST(a_small_file_is_one_put),
         TEST(a_large_file_is_sent_in_parts),
