@@ -543,6 +543,51 @@ class Toxiproxy(Server):
         demand("POST", self.url + "/reset", body=b"")
 
 
+class Nghttpx(Server):
+    """HTTP/2 over TLS in front of a server that knows neither. It notes by which protocol each request came."""
+
+    name = "nghttpx"
+    host = "127.0.0.1"
+
+    def __init__(self, behind):
+        super().__init__()
+        self.behind = behind
+
+    def command(self):
+        program = shutil.which("nghttpx")
+        if program is None:
+            raise ServerError("nghttpx is not installed (tests/stores/setup nghttpx)")
+        key = os.path.join(self.folder, "key.pem")
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
+             "/CN=nghttpx", "-addext", f"subjectAltName=IP:{self.host}", "-keyout", key, "-out", self.ca_file],
+            check=True, capture_output=True)
+        return [program, f"--frontend={self.host},{self.port}", f"--backend={self.host},{self.behind.port}", "--workers=1", "--no-ocsp",
+                "--errorlog-file=/dev/stderr", f"--accesslog-file={self.access}", "--accesslog-format=$alpn $request", key, self.ca_file]
+
+    @property
+    def ca_file(self):
+        return os.path.join(self.folder, "ca.pem")
+
+    @property
+    def access(self):
+        return os.path.join(self.folder, "access")
+
+    def spoken(self):
+        """The methods that came by each protocol: {"h2": {"GET": 12, ...}}."""
+        spoken = {}
+        with open(self.access, encoding="utf-8") as file:
+            for line in file:
+                protocol, method = line.split(" ", 2)[:2]
+                methods = spoken.setdefault(protocol, {})
+                methods[method] = methods.get(method, 0) + 1
+        return spoken
+
+    @property
+    def options(self):
+        return {**self.behind.options, self.behind.endpoint_option: f"https://{self.host}:{self.port}", "ca_file": self.ca_file}
+
+
 SERVERS = {kind.name: kind for kind in (Versitygw, Moto, S3sFs, Dynalite, Azurite, FakeAzure, FakeGcs, MiniDfs, Toxiproxy)}
 
 

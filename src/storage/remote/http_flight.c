@@ -168,6 +168,9 @@ static size_t take_body(char *bytes, size_t size, size_t n, void *user)
 
 /* ---- set-up ---- */
 
+/* Bytes that HTTP/2 sends before the server has said anything. */
+#define FIRST_WINDOW 65535
+
 struct number_option {
     CURLoption option;
     long value;
@@ -256,6 +259,10 @@ static bool set_method(struct sl_http_flight *flight)
     if (sl_http_has_body(method)) {
         ok = ok && set_number(easy, CURLOPT_UPLOAD, 1) &&
              curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)request->body_len) == CURLE_OK;
+    }
+    /* A server may refuse a body before it has it all; on a stream of HTTP/2, libcurl then loses the answer. */
+    if (request->body_len > FIRST_WINDOW) {
+        ok = ok && set_number(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
     }
     return ok;
 }
