@@ -181,6 +181,11 @@ silt_status sl_hdfs_fail(const struct sl_hdfs *hdfs, const struct sl_exchange *e
     } else if (denied) {
         status = sl_fail(err, SILT_EACCESS, NULL, "HDFS refused access to /%.*s (%d, %s)", SL_FMT(name->path), code,
                          text);
+        if (code == 401 && hdfs->kerberos) {
+            sl_error_hint(err, "Kerberos needs a ticket of the process: klist shows it, kinit gets one");
+        } else if (code == 401) {
+            sl_error_hint(err, "if HDFS wants Kerberos: store option hadoop.security.authentication=kerberos");
+        }
     } else {
         status = sl_fail(err, SILT_EIO, NULL, "HDFS answered %d for /%.*s (%s)", code, SL_FMT(name->path), text);
     }
