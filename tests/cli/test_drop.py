@@ -27,8 +27,8 @@ class Drop(cli_support.CliTest):
             _, err = insert.communicate()
             if insert.returncode == 3:
                 self.assertIn("[DELTA_CONCURRENT_WRITE]", err)
-            elif insert.returncode == 1:
-                self.assertIn("[DELTA_TABLE_NOT_FOUND]", err)  # it came too late
+            elif insert.returncode == 4:
+                self.assertRegex(err, r"\[DELTA_(TABLE_NOT_FOUND|PATH_DOES_NOT_EXIST)\]")  # it came too late
             else:
                 self.assertEqual(insert.returncode, 0, err)
 

@@ -1,6 +1,6 @@
 /*
  * Looking for the commit that something new rests on; see log_fate.h. That it is gone proves little: it may have expired. Only when nothing
- * else is there either was the table dropped. And where later versions are there but not the one before ours, ours may have been written
+ * is there by which a table could be opened was it dropped. And where later versions are there but not the one before ours, ours may have been written
  * when its number was free for the second time. Called by the commit loop and after checkpoints.
  */
 #include "kernel/log/log_fate.h"
@@ -19,20 +19,31 @@ static bool is_base(const struct sl_log_file *base, int64_t size, int64_t modifi
     return size == base->size && apart <= SAME_TIME_MS;
 }
 
+/* By one of these a table can be opened; several that commit to a table that is gone leave versions behind one another, and none of these. */
+static bool begins_a_table(const struct sl_log_file *file, int64_t ours)
+{
+    switch (file->kind) {
+    case SL_LOG_COMMIT: return file->version == 0;
+    case SL_LOG_CHECKPOINT:
+    case SL_LOG_CHECKPOINT_PART:
+    case SL_LOG_CHECKPOINT_V2: return file->version != ours;
+    default: return false;
+    }
+}
+
 static enum sl_log_fate judge_others(const struct sl_log_look *look, const struct sl_vec *files)
 {
-    bool others = false;
+    bool is_table = false;
     bool later = false;
     bool follows = look->ours < 0; /* nothing was written: nothing can be in the wrong place */
     for (size_t i = 0; i < files->len; i++) {
         const struct sl_log_file *file = sl_vec_at(files, i);
-        if (file->kind != SL_LOG_CRC && file->kind != SL_LOG_COMPACTED) {
-            others = others || file->version != look->ours;
-            later = later || file->version > look->ours;
-            follows = follows || (file->kind == SL_LOG_COMMIT && file->version == look->ours - 1);
-        }
+        const bool is_commit = file->kind == SL_LOG_COMMIT;
+        is_table = is_table || begins_a_table(file, look->ours);
+        later = later || (file->kind != SL_LOG_CRC && file->kind != SL_LOG_COMPACTED && file->version > look->ours);
+        follows = follows || (is_commit && file->version == look->ours - 1);
     }
-    if (!others) {
+    if (!is_table) {
         return SL_LOG_GONE;
     }
     /* Versions are deleted oldest first: ours was not, if the one before it was not. */

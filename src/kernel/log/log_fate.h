@@ -11,7 +11,7 @@
 
 enum sl_log_fate {
     SL_LOG_STANDS,   /* as far as can be seen: a look that failed counts as that */
-    SL_LOG_GONE,     /* nothing of the log is there but files of `ours` */
+    SL_LOG_GONE,     /* nothing is there by which a table could be opened */
     SL_LOG_REPLACED, /* the base is another commit now */
     SL_LOG_EXPIRED   /* versions up to ours were deleted: before it was written, so that no reader sees it, or after */
 };

@@ -161,6 +161,26 @@ static void commit_behind_a_drop_is_taken_back(void **state)
     expect_dropped(txn);
 }
 
+/* Neither takes the other for a sign that the table is there. */
+static void commits_of_several_behind_a_drop_are_taken_back(void **state)
+{
+    (void)state;
+    create_table();
+    silt_txn *txn = begin_append();
+    silt_txn *other = begin_append();
+    assert_int_equal(silt_table_drop(f.table, NULL, &f.err), SILT_OK);
+    put("00000000000000000002.json", STRAGGLER);
+    assert_int_equal(end(txn), SILT_ECONFLICT);
+    assert_string_equal(f.err.code_name, "DELTA_CONCURRENT_WRITE");
+    assert_false(has("00000000000000000001.json"));
+    put("00000000000000000001.json", STRAGGLER);
+    assert_int_equal(silt_storage_remove(f.memory, NULL, ROOT "/_delta_log/00000000000000000002.json", &f.err),
+                     SILT_OK);
+    assert_int_equal(end(other), SILT_ECONFLICT);
+    assert_false(has("00000000000000000002.json"));
+    assert_int_equal(count_files(), 1); /* the one that somebody else is about to take back */
+}
+
 static void commit_whose_answer_was_lost_is_taken_back_too(void **state)
 {
     (void)state;
@@ -211,9 +231,11 @@ static void commit_on_a_base_that_expired_stands(void **state)
     assert_true(has("00000000000000000002.json"));
 }
 
-static void expire(int from, int to)
+/* Versions go behind a checkpoint, of which the name does here. */
+static void expire(int from, int to, const char *checkpoint)
 {
     char path[256];
+    put(checkpoint, STRAGGLER);
     for (int version = from; version <= to; version++) {
         (void)snprintf(path, sizeof(path), ROOT "/_delta_log/%020d.json", version);
         assert_int_equal(silt_storage_remove(f.memory, NULL, path, &f.err), SILT_OK);
@@ -232,7 +254,7 @@ static void commit_below_what_expired_is_unknown(void **state)
             assert_int_equal(end(begin_append()), SILT_OK);
             assert_int_equal(f.result.version, i);
         }
-        expire(0, last);
+        expire(0, last, "00000000000000000004.checkpoint.parquet");
         assert_int_equal(end(txn), SILT_EUNKNOWN);
         assert_int_equal(f.result.outcome, SILT_COMMIT_UNKNOWN);
         assert_int_equal(f.result.version, 2);
@@ -249,7 +271,7 @@ static void commit_on_top_of_what_is_left_stands(void **state)
     silt_txn *txn = begin_append();
     assert_int_equal(end(begin_append()), SILT_OK);
     assert_int_equal(end(begin_append()), SILT_OK);
-    expire(0, 0);
+    expire(0, 0, "00000000000000000002.checkpoint.parquet");
     assert_int_equal(end(txn), SILT_OK);
     assert_int_equal(f.result.version, 3);
 }
@@ -301,6 +323,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(commit_behind_a_drop_is_taken_back),
+        TEST(commits_of_several_behind_a_drop_are_taken_back),
         TEST(commit_whose_answer_was_lost_is_taken_back_too),
         TEST(commit_that_cannot_be_taken_back_is_unknown),
         TEST(commit_stands_when_the_look_behind_it_fails),
