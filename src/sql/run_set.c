@@ -90,7 +90,7 @@ static silt_status check_value(struct sl_run *run, const struct option *option, 
                                            "a whole number that is not negative",
                                            "a whole number from 1 on",
                                            "static or dynamic",
-                                           "a whole number from 1 to " SL_TEXT_OF(SILT_MAX_THREADS)};
+                                           ("a whole number from 1 to " SL_TEXT_OF(SILT_MAX_THREADS))};
     int64_t number = -1;
     bool good = true;
     switch (option->values) {
