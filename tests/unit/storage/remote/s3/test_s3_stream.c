@@ -127,7 +127,7 @@ static void parts_follow_one_another(void **state)
     assert_int_equal(taker.over, MAX_PARTS);
     for (size_t i = 0; i < MAX_PARTS; i++) {
         assert_int_equal(parts[i].n_bytes, 3);
-        assert_memory_equal(parts[i].bytes, "0123456789" + i % 8, 3);
+        assert_memory_equal(parts[i].bytes, &"0123456789"[i % 8], 3);
         assert_int_equal(parts[i].file_size, 10);
         assert_int_equal(parts[i].attempts, 1);
     }
