@@ -321,7 +321,7 @@ static silt_status put_once(struct run *run, bool *over, silt_error *err)
     if (status == SILT_EIO && look_at(run, &ignored, &look_status) == LOOK_OURS) {
         return finish(run, SILT_COMMIT_COMMITTED);
     }
-    if (status == SILT_ENOTFOUND && run->job->place->base != NULL && !sl_error_is(&cause, SL_BUCKET_NOT_FOUND)) {
+    if (status == SILT_ENOTFOUND && run->job->place->rests && !sl_error_is(&cause, SL_BUCKET_NOT_FOUND)) {
         return finish_dropped(run, err); /* the folder of the log went away under it */
     }
     run->last = cause;

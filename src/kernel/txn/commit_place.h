@@ -14,10 +14,10 @@
 
 struct sl_commit_place {
     const silt_env *env;
-    silt_storage *storage;          /* borrowed */
-    struct sl_str root;             /* of the table */
-    silt_committer *committer;      /* borrowed; NULL: the log's folder */
-    const struct sl_log_file *base; /* what the transaction rests on, as it was listed; NULL: nothing, or not known */
+    silt_storage *storage;     /* borrowed */
+    struct sl_str root;        /* of the table */
+    silt_committer *committer; /* borrowed; NULL: the log's folder */
+    bool rests;                /* the transaction rests on versions that are there; else it makes a table */
 
     /* What was staged last, for the committer; zero at first. */
     int64_t staged_version;

@@ -187,7 +187,7 @@ static struct sl_commit_place place_of(const silt_txn *txn)
                                     .storage = txn->storage,
                                     .root = txn->root,
                                     .committer = txn->by_catalog ? sl_table_committer(txn->table) : NULL,
-                                    .base = txn->snapshot != NULL ? sl_snapshot_commit_file(txn->snapshot) : NULL};
+                                    .rests = txn->snapshot != NULL};
 }
 
 static silt_status run_job(struct run *run, const silt_call *call, silt_error *err)
