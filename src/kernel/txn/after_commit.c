@@ -16,6 +16,7 @@
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 #include "kernel/txn/after_crc.h"
+#include "kernel/txn/creation_check.h"
 
 /* A larger commit is not parsed again only to derive a checksum, which the next checkpoint brings. */
 #define MAX_PARSED_BYTES ((size_t)64 * 1024 * 1024)
@@ -129,8 +130,13 @@ static void add_checksum(struct after *after)
 static void look(struct after *after)
 {
     const struct sl_committed *committed = after->committed;
-    if (committed->base != NULL && !sl_table_is_catalog(committed->table)) {
+    if (sl_table_is_catalog(committed->table)) {
+        return; /* what a catalog manages, it alone gives away */
+    }
+    if (committed->base != NULL) {
         after->fate = sl_snapshot_fate(committed->base, after->call, committed->version);
+    } else if (committed->created_id.ptr != NULL) {
+        after->fate = sl_creation_fate(committed->table, after->call, committed->created_id);
     }
 }
 
