@@ -157,6 +157,10 @@ void sl_json_put_c(struct sl_json_writer *w, const char *text)
 void sl_json_put_i64(struct sl_json_writer *w, int64_t value)
 {
     begin_value(w);
+    if (value >= 0 && value <= 9) { /* most numbers of a histogram */
+        sl_buf_put_char(w->out, (char)('0' + value));
+        return;
+    }
     sl_buf_put_i64(w->out, value);
 }
 

@@ -40,6 +40,9 @@ struct sl_crc {
     bool has_all_files;
     const struct sl_add *all_files;
     size_t n_all_files;
+    /* The first n_listed of them as they are written, so that they need not be written anew; absent, 0: not at hand. */
+    struct sl_str listed;
+    size_t n_listed;
 };
 
 /*
@@ -51,9 +54,9 @@ silt_status sl_crc_parse(const silt_env *env, struct sl_arena *arena, int64_t ve
 
 /*
  * Appends the checksum as the text of its file. Members that it has not are left out, and so is a list of files of more than
- * SL_CRC_MAX_FILES_BYTES.
+ * SL_CRC_MAX_FILES_BYTES. *listed: what `listed` may be for all of all_files, a view of the buffer; absent when they are left out. NULL: not asked.
  */
-silt_status sl_crc_write(struct sl_buf *out, const struct sl_crc *crc, silt_error *err);
+silt_status sl_crc_write(struct sl_buf *out, const struct sl_crc *crc, struct sl_str *listed, silt_error *err);
 /* "<version>.crc" in the arena; NULL: out of memory. */
 const char *sl_crc_name(struct sl_arena *arena, int64_t version);
 

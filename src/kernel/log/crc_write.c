@@ -70,28 +70,47 @@ struct list {
     element_fn *get;
 };
 
-static silt_status put_list(struct sl_json_writer *w, const struct list *list, silt_error *err)
+static silt_status put_elements(struct sl_json_writer *w, const struct list *list, size_t first, silt_error *err)
 {
-    sl_json_begin_array(w);
-    for (size_t i = 0; i < list->n; i++) {
+    for (size_t i = first; i < list->n; i++) {
         struct sl_action action;
         list->get(list->crc, i, &action);
         SL_TRY(sl_action_write_body(w, &action, err));
     }
+    return SILT_OK;
+}
+
+static silt_status put_list(struct sl_json_writer *w, const struct list *list, silt_error *err)
+{
+    sl_json_begin_array(w);
+    SL_TRY(put_elements(w, list, 0, err));
     sl_json_end_array(w);
     return SILT_OK;
 }
 
+/* Where the elements of allFiles stand in the buffer; len 0: they are left out. */
+struct span {
+    size_t at, len;
+};
+
 /* A list that became too long is taken back. */
-static silt_status put_files(struct sl_json_writer *w, const struct sl_crc *crc, silt_error *err)
+static silt_status put_files(struct sl_json_writer *w, const struct sl_crc *crc, struct span *elements, silt_error *err)
 {
     const size_t before = w->out->len;
     const bool comma = w->need_comma;
     sl_json_key_c(w, "allFiles");
-    SL_TRY(put_list(w, &(struct list){crc, crc->n_all_files, get_file}, err));
+    sl_json_begin_array(w);
+    elements->at = w->out->len;
+    if (crc->n_listed > 0) {
+        sl_json_put_raw(w, crc->listed);
+    }
+    SL_TRY(put_elements(w, &(struct list){crc, crc->n_all_files, get_file}, crc->n_listed, err));
+    elements->len = w->out->len - elements->at;
+    sl_json_end_array(w);
     if (w->out->len - before > SL_CRC_MAX_FILES_BYTES && w->out->status == SILT_OK) {
         w->out->len = before;
         w->need_comma = comma;
+        elements->len = 0;
     }
     return SILT_OK;
 }
@@ -114,9 +133,10 @@ static silt_status put_state(struct sl_json_writer *w, const struct sl_crc *crc,
     return sl_action_write_body(w, &action, err);
 }
 
-silt_status sl_crc_write(struct sl_buf *out, const struct sl_crc *crc, silt_error *err)
+silt_status sl_crc_write(struct sl_buf *out, const struct sl_crc *crc, struct sl_str *listed, silt_error *err)
 {
     struct sl_json_writer w;
+    struct span files = {0, 0};
     sl_json_writer_init(&w, out);
     sl_json_begin_object(&w);
     if (crc->txn_id.ptr != NULL) {
@@ -133,11 +153,15 @@ silt_status sl_crc_write(struct sl_buf *out, const struct sl_crc *crc, silt_erro
     SL_TRY(put_state(&w, crc, err));
     put_histograms(&w, crc);
     if (crc->has_all_files) {
-        SL_TRY(put_files(&w, crc, err));
+        SL_TRY(put_files(&w, crc, &files, err));
     }
     sl_json_end_object(&w);
     sl_buf_put_char(out, '\n');
-    return sl_buf_status(out, err);
+    SL_TRY(sl_buf_status(out, err));
+    if (listed != NULL) {
+        *listed = files.len > 0 ? sl_str_make(out->data + files.at, files.len) : (struct sl_str){NULL, 0};
+    }
+    return SILT_OK;
 }
 
 const char *sl_crc_name(struct sl_arena *arena, int64_t version)

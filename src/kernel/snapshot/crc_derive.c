@@ -22,9 +22,10 @@ struct deriver {
     const char *why_not;
     size_t n_adds, n_removes; /* of the commit */
     bool changes_data;
-    bool keeps_files;      /* allFiles of before is known, and small enough */
-    struct sl_map live;    /* key of a file → its sl_add, NULL where it was removed */
-    struct sl_vec ordered; /* const struct sl_add *: those of before, then those of the commit */
+    bool keeps_files;        /* allFiles of before is known, and small enough */
+    struct sl_arena scratch; /* of the keys */
+    struct sl_map live;      /* key of a file → its sl_add, NULL where it was removed */
+    struct sl_vec ordered;   /* const struct sl_add *: those of before, then those of the commit */
 };
 
 static bool add_to(int64_t *total, int64_t change)
@@ -57,7 +58,7 @@ static bool count_file(struct sl_crc *out, int64_t size, const struct sl_dv_desc
 static silt_status find_file(struct deriver *d, struct sl_str path, const struct sl_dv_descriptor *vector,
                              struct sl_map_entry **entry, bool *is_new, silt_error *err)
 {
-    const struct sl_str key = sl_file_key(d->step->arena, d->step->root, path, vector);
+    const struct sl_str key = sl_file_key(&d->scratch, d->step->root, path, vector);
     *entry = key.ptr != NULL ? sl_map_put(&d->live, key, is_new) : NULL;
     return *entry != NULL ? SILT_OK : sl_fail_nomem(err);
 }
@@ -94,6 +95,21 @@ static silt_status list_remove(struct deriver *d, const struct sl_remove *remove
     return SILT_OK;
 }
 
+static silt_status is_live(struct deriver *d, const struct sl_add *add, bool *live, silt_error *err)
+{
+    const struct sl_str key = sl_file_key(&d->scratch, d->step->root, add->path, add->deletion_vector);
+    const struct sl_map_entry *entry = key.ptr != NULL ? sl_map_find(&d->live, key) : NULL;
+    *live = entry != NULL && entry->value.ptr == add;
+    return key.ptr != NULL ? SILT_OK : sl_fail_nomem(err);
+}
+
+/* Does the list begin with the first n of before? The later one of a file that was removed and added again is none of them. */
+static bool stay(const struct deriver *d, size_t n, const struct sl_add *list)
+{
+    const size_t last = n - 1;
+    return n <= d->out->n_all_files && d->step->before->all_files[last].path.ptr == list[last].path.ptr;
+}
+
 /* Its adds in their order, without those that were removed; dataChange says nothing in a list of what is there. */
 static silt_status finish_files(struct deriver *d, silt_error *err)
 {
@@ -106,15 +122,16 @@ static silt_status finish_files(struct deriver *d, silt_error *err)
     if (list == NULL) {
         return sl_fail_nomem(err);
     }
+    const struct sl_crc *before = d->step->before;
+    const size_t n_listed = before != NULL ? before->n_listed : 0; /* as long as all of them stay, their text does */
     size_t n = 0;
     for (size_t i = 0; i < d->ordered.len; i++) {
         const struct sl_add *add = *(const struct sl_add *const *)sl_vec_at(&d->ordered, i);
-        const struct sl_str key = sl_file_key(d->step->arena, d->step->root, add->path, add->deletion_vector);
-        const struct sl_map_entry *entry = key.ptr != NULL ? sl_map_find(&d->live, key) : NULL;
-        if (key.ptr == NULL) {
-            return sl_fail_nomem(err);
+        bool live = true;
+        if (d->n_removes > 0) {
+            SL_TRY(is_live(d, add, &live, err));
         }
-        if (entry != NULL && entry->value.ptr == add && n < (size_t)out->n_files) {
+        if (live && n < (size_t)out->n_files) {
             list[n] = *add;
             list[n++].data_change = false;
         }
@@ -122,6 +139,10 @@ static silt_status finish_files(struct deriver *d, silt_error *err)
     out->has_all_files = n == (size_t)out->n_files;
     out->all_files = list;
     out->n_all_files = n;
+    if (out->has_all_files && n_listed > 0 && stay(d, n_listed, list)) {
+        out->listed = before->listed;
+        out->n_listed = n_listed;
+    }
     return SILT_OK;
 }
 
@@ -279,6 +300,8 @@ static silt_status begin(struct deriver *d, silt_error *err)
     out->has_all_files = false;
     out->all_files = NULL;
     out->n_all_files = 0;
+    out->listed = (struct sl_str){NULL, 0};
+    out->n_listed = 0;
     if (before->has_sizes && !sl_size_histogram_copy(d->step->arena, &before->sizes, &out->sizes)) {
         return sl_fail_nomem(err);
     }
@@ -336,11 +359,13 @@ silt_status sl_crc_derive(const struct sl_crc_step *step, struct sl_crc *out, co
 {
     struct deriver d = {.step = step, .out = out};
     *out = (struct sl_crc){.version = -1};
+    sl_arena_init(&d.scratch, step->env);
     sl_map_init(&d.live, step->env);
     sl_vec_init(&d.ordered, step->env, sizeof(const struct sl_add *));
     const silt_status status = derive(&d, err);
     *why_not = d.why_not;
     sl_vec_release(&d.ordered);
     sl_map_release(&d.live);
+    sl_arena_release(&d.scratch);
     return status;
 }

@@ -5,7 +5,7 @@
 #define SL_KERNEL_SNAPSHOT_LOAD_H
 
 #include "base/vec.h"
-#include "kernel/log/log_fate.h"
+#include "kernel/log/crc.h"
 #include "kernel/log/segment.h"
 #include "silt/snapshot.h"
 #include "silt/table.h"
@@ -27,9 +27,6 @@ bool sl_snapshot_was_newest(const silt_snapshot *snapshot, int64_t within_us);
 /* The commit file of its version as it was listed; NULL: it was not there. Borrowed. */
 const struct sl_log_file *sl_snapshot_commit_file(const silt_snapshot *snapshot);
 
-/* What has become of the table that something new rests on; see sl_log_look for `ours`. One request where it stands. */
-enum sl_log_fate sl_snapshot_fate(const silt_snapshot *snapshot, const silt_call *call, int64_t ours);
-
 /* SILT_ENOTTABLE: says whether there is a folder at all. */
 silt_status sl_table_absent(silt_table *table, const silt_call *call, silt_error *err);
 
@@ -43,17 +40,21 @@ silt_status sl_table_list_log(silt_table *table, const silt_call *call, int64_t 
 silt_table *sl_snapshot_table(const silt_snapshot *snapshot); /* borrowed */
 
 /*
- * The version checksum that was put last through this table object, for who derives the next one from it. Taking it takes it away; release
- * it with sl_kept_crc_free. Any thread.
+ * The version checksum that was put last through this table object, for who derives the next one from it: its text, and what that says when
+ * it is at hand. Taking it takes it away; release it with sl_kept_crc_free. Any thread, one owner.
  */
 struct sl_kept_crc {
-    int64_t version;
-    size_t len;
-    char bytes[];
+    const silt_env *env;
+    struct sl_buf text; /* of the file */
+    bool is_parsed;
+    struct sl_crc crc;     /* the version alone unless it is parsed; borrows from arena and text */
+    struct sl_arena arena; /* empty unless it is parsed */
 };
-void sl_table_keep_crc(silt_table *table, int64_t version, struct sl_str bytes); /* NULL bytes: forgets what was kept */
-struct sl_kept_crc *sl_table_take_crc(silt_table *table, int64_t version);       /* NULL: that version's is not there */
-void sl_kept_crc_free(const silt_table *table, struct sl_kept_crc *kept);        /* NULL is legal */
+struct sl_kept_crc *sl_kept_crc_new(const silt_env *env, int64_t version); /* NULL: out of memory */
+void sl_kept_crc_free(struct sl_kept_crc *kept);                           /* NULL is legal */
+/* Takes it, in every case; a large one is not kept. NULL: forgets what was kept. */
+void sl_table_keep_crc(silt_table *table, struct sl_kept_crc *kept);
+struct sl_kept_crc *sl_table_take_crc(silt_table *table, int64_t version); /* NULL: that version's is not there */
 
 bool sl_table_is_catalog(const silt_table *table);           /* opened through a catalog */
 silt_committer *sl_table_committer(const silt_table *table); /* of its catalog, borrowed; NULL: none */

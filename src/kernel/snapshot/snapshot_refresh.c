@@ -391,7 +391,7 @@ static silt_status refresh(struct look *look, silt_snapshot **out, silt_error *e
         return SILT_OK;
     case LOG_DIFFERS: break;
     }
-    sl_table_keep_crc(old->table, -1, (struct sl_str){NULL, 0}); /* it may be another table's */
+    sl_table_keep_crc(old->table, NULL); /* it may be another table's */
     return sl_snapshot_load(old->table, look->call, SL_VERSION_LATEST, out, err);
 }
 

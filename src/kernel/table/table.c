@@ -19,6 +19,8 @@
 
 /* A larger version checksum is read again by who needs it. */
 #define MAX_KEPT_CRC ((size_t)256 * 1024)
+/* What is known of one that is kept. */
+#define MAX_KEPT_PARSED ((size_t)2 * 1024 * 1024)
 
 struct silt_table {
     atomic_size_t refs;
@@ -37,7 +39,7 @@ struct silt_table {
 static void free_table(silt_table *table)
 {
     silt_engine *engine = table->engine;
-    sl_kept_crc_free(table, atomic_load(&table->kept_crc));
+    sl_kept_crc_free(atomic_load(&table->kept_crc));
     silt_committer_unref(table->committer);
     sl_arena_release(&table->arena);
     sl_release(table->env, table, sizeof(*table));
@@ -189,32 +191,47 @@ void sl_table_distrust_crc(silt_table *table)
     atomic_store(&table->distrusts_crc, true);
 }
 
-void sl_kept_crc_free(const silt_table *table, struct sl_kept_crc *kept)
+struct sl_kept_crc *sl_kept_crc_new(const silt_env *env, int64_t version)
+{
+    struct sl_kept_crc *kept = sl_alloc_zero(env, sizeof(*kept));
+    if (kept != NULL) {
+        kept->env = env;
+        kept->crc.version = version;
+        sl_buf_init(&kept->text, env);
+        sl_arena_init(&kept->arena, env);
+    }
+    return kept;
+}
+
+void sl_kept_crc_free(struct sl_kept_crc *kept)
 {
     if (kept != NULL) {
-        sl_release(table->env, kept, sizeof(*kept) + kept->len);
+        sl_buf_release(&kept->text);
+        sl_arena_release(&kept->arena);
+        sl_release(kept->env, kept, sizeof(*kept));
     }
 }
 
-void sl_table_keep_crc(silt_table *table, int64_t version, struct sl_str bytes)
+/* What was derived again and again has gathered much that is needed no more: its text is enough, and is parsed when it is wanted. */
+void sl_table_keep_crc(silt_table *table, struct sl_kept_crc *kept)
 {
-    struct sl_kept_crc *kept = NULL;
-    if (bytes.ptr != NULL && bytes.len <= MAX_KEPT_CRC) {
-        kept = sl_alloc(table->env, sizeof(*kept) + bytes.len); /* without memory it is read again */
+    if (kept != NULL && kept->arena.total_bytes > MAX_KEPT_PARSED) {
+        sl_arena_release(&kept->arena);
+        kept->crc = (struct sl_crc){.version = kept->crc.version};
+        kept->is_parsed = false;
     }
-    if (kept != NULL) {
-        kept->version = version;
-        kept->len = bytes.len;
-        memcpy(kept->bytes, bytes.ptr, bytes.len);
+    if (kept != NULL && kept->text.len > MAX_KEPT_CRC) {
+        sl_kept_crc_free(kept);
+        kept = NULL;
     }
-    sl_kept_crc_free(table, atomic_exchange(&table->kept_crc, kept));
+    sl_kept_crc_free(atomic_exchange(&table->kept_crc, kept));
 }
 
 struct sl_kept_crc *sl_table_take_crc(silt_table *table, int64_t version)
 {
     struct sl_kept_crc *kept = atomic_exchange(&table->kept_crc, NULL);
-    if (kept != NULL && kept->version != version) {
-        sl_kept_crc_free(table, kept);
+    if (kept != NULL && kept->crc.version != version) {
+        sl_kept_crc_free(kept);
         kept = NULL;
     }
     return kept;

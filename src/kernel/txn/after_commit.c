@@ -16,10 +16,11 @@
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 #include "kernel/txn/after_crc.h"
-#include "kernel/txn/creation_check.h"
 
 /* A larger commit is not parsed again only to derive a checksum, which the next checkpoint brings. */
 #define MAX_PARSED_BYTES ((size_t)64 * 1024 * 1024)
+/* A smaller one is copied, so that what is derived from it can stay for the next commit. */
+#define MAX_OWNED_BYTES ((size_t)64 * 1024)
 
 struct after {
     const struct sl_committed *committed;
@@ -28,6 +29,9 @@ struct after {
     struct sl_arena arena;
     const struct sl_metadata *metadata; /* of the version, NULL: not known */
     enum sl_log_fate fate;
+    struct sl_kept_crc *kept; /* of the checksum that was put; NULL: none was */
+    bool has_put;             /* with these totals */
+    int64_t n_files, table_size;
 };
 
 static void tell(const struct after *after, const char *what, const silt_error *err)
@@ -41,21 +45,29 @@ static void tell(const struct after *after, const char *what, const silt_error *
 static silt_status write_crc(struct after *after, silt_error *err)
 {
     const struct sl_committed *committed = after->committed;
-    const struct sl_commit_bytes bytes = {.env = after->env, .version = committed->version, .bytes = committed->bytes};
+    const bool owns = committed->bytes.len <= MAX_OWNED_BYTES;
+    const struct sl_commit_bytes bytes = {.env = after->env,
+                                          .version = committed->version,
+                                          .bytes = owns ? sl_arena_copy(&after->arena, committed->bytes)
+                                                        : committed->bytes};
     struct sl_commit *commit = sl_arena_alloc_zero(&after->arena, sizeof(*commit));
     struct sl_crc *crc = sl_arena_alloc_zero(&after->arena, sizeof(*crc));
-    if (commit == NULL || crc == NULL) {
+    if (commit == NULL || crc == NULL || bytes.bytes.ptr == NULL) {
         return sl_fail_nomem(err);
     }
     SL_TRY(sl_commit_parse_in_place(&bytes, &after->arena, commit, err));
     const struct sl_action *changed = sl_actions_find(commit->actions, commit->n_actions, SL_ACTION_METADATA);
     after->metadata = changed != NULL ? &changed->u.metadata : after->metadata;
-    const struct sl_after_crc request = {.committed = committed, .commit = commit, .arena = &after->arena};
+    const struct sl_after_crc request = {
+        .committed = committed, .commit = commit, .arena = &after->arena, .owns_commit = owns};
     bool made = false;
-    const silt_status status = sl_after_crc_write(&request, after->call, crc, &made, err);
+    const silt_status status = sl_after_crc_write(&request, after->call, crc, &made, &after->kept, err);
     if (made) {
         after->metadata = &crc->metadata;
     }
+    after->has_put = after->kept != NULL;
+    after->n_files = crc->n_files;
+    after->table_size = crc->table_size;
     return status;
 }
 
@@ -93,10 +105,22 @@ static void clean_up(const struct after *after, silt_snapshot *snapshot)
     }
 }
 
+/* The checksum that was put just now needs no second look unless the checkpoint counted otherwise. */
+static bool has_good_checksum(const struct after *after, const silt_snapshot *snapshot,
+                              const struct sl_checkpoint_result *counted)
+{
+    const bool knows = counted->written && counted->n_adds >= 0 && counted->adds_bytes >= 0;
+    return after->has_put && silt_snapshot_version(snapshot) == after->committed->version &&
+           (!knows || (counted->n_adds == after->n_files && counted->adds_bytes == after->table_size));
+}
+
 static silt_status write_checkpoint(const struct after *after, silt_snapshot *snapshot, silt_error *err)
 {
     struct sl_checkpoint_result counted;
     SL_TRY(sl_checkpoint_write_told(snapshot, after->call, NULL, &counted, err));
+    if (has_good_checksum(after, snapshot, &counted)) {
+        return SILT_OK;
+    }
     return sl_after_crc_restart(after->committed->table, snapshot, after->call, counted.written ? &counted : NULL, err);
 }
 
@@ -130,14 +154,13 @@ static void add_checksum(struct after *after)
 static void look(struct after *after)
 {
     const struct sl_committed *committed = after->committed;
-    if (sl_table_is_catalog(committed->table)) {
-        return; /* what a catalog manages, it alone gives away */
-    }
-    if (committed->base != NULL) {
-        after->fate = sl_snapshot_fate(committed->base, after->call, committed->version);
-    } else if (committed->created_id.ptr != NULL) {
-        after->fate = sl_creation_fate(committed->table, after->call, committed->created_id);
-    }
+    const bool rests = committed->base != NULL && !sl_table_is_catalog(committed->table);
+    const struct sl_log_look what = {.env = after->env,
+                                     .storage = sl_table_storage(committed->table),
+                                     .root = sl_table_root(committed->table),
+                                     .base = rests ? sl_snapshot_commit_file(committed->base) : NULL,
+                                     .ours = committed->version};
+    after->fate = sl_log_fate(&what, after->call);
 }
 
 static void run_item(void *arg, size_t item)
@@ -180,15 +203,23 @@ enum sl_log_fate sl_after_commit(const struct sl_committed *committed, const sil
     struct after after = {.committed = committed,
                           .call = call,
                           .env = silt_engine_env(silt_table_engine(committed->table)),
-                          .metadata = committed->base != NULL ? sl_snapshot_get_metadata(committed->base) : NULL,
-                          .fate = SL_LOG_STANDS};
+                          .metadata = committed->base != NULL ? sl_snapshot_get_metadata(committed->base) : NULL};
     sl_arena_init(&after.arena, after.env);
     look_and_add_checksum(&after);
-    if (after.fate != SL_LOG_STANDS) {
+    const bool stands = after.fate == SL_LOG_STANDS;
+    const bool is_due = stands && checkpoint_is_due(&after);
+    if (!stands) {
         remove_checksum(&after);
-    } else if (checkpoint_is_due(&after)) {
+    }
+    after.metadata = NULL; /* it goes with the arena */
+    if (stands && after.kept != NULL) {
+        sl_after_crc_keep(committed, after.kept, &after.arena);
+    } else {
+        sl_kept_crc_free(after.kept);
+        sl_arena_release(&after.arena);
+    }
+    if (is_due) {
         checkpoint(&after);
     }
-    sl_arena_release(&after.arena);
     return after.fate;
 }

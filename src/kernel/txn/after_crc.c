@@ -24,6 +24,11 @@ struct chain {
     silt_table *keeper; /* the table object that the next commit of this caller will know as well */
 };
 
+static silt_table *keeper_of(silt_table *table, const silt_snapshot *base)
+{
+    return base != NULL ? sl_snapshot_table(base) : table;
+}
+
 static struct chain chain_of(const struct sl_after_crc *after, silt_table *table, const silt_snapshot *base,
                              const silt_call *call)
 {
@@ -33,7 +38,7 @@ static struct chain chain_of(const struct sl_after_crc *after, silt_table *table
         .source = {.engine = engine, .storage = sl_table_storage(table), .root = sl_table_root(table)},
         .env = silt_engine_env(engine),
         .call = call,
-        .keeper = base != NULL ? sl_snapshot_table(base) : table};
+        .keeper = keeper_of(table, base)};
 }
 
 /* *found false: there is none, or it is not to be used. */
@@ -55,29 +60,33 @@ static silt_status read_crc(const struct chain *chain, int64_t version, struct s
     return status;
 }
 
-/* The checksum of the version before, if it was put last here. */
-static silt_status find_kept(const struct chain *chain, int64_t version, struct sl_crc *out, bool *found,
+/* The checksum of the version before, if it was put last here. It may borrow from what was kept of it. */
+static silt_status find_kept(const struct chain *chain, struct sl_kept_crc *kept, struct sl_crc *out, bool *found,
                              silt_error *err)
 {
-    struct sl_kept_crc *kept = sl_table_take_crc(chain->keeper, version);
     if (kept == NULL) {
         return SILT_OK;
     }
-    const struct sl_str bytes = sl_str_make(kept->bytes, kept->len);
-    const silt_status status = sl_crc_parse(chain->env, chain->after->arena, version, bytes, true, out, err);
-    sl_kept_crc_free(chain->keeper, kept);
+    *found = true;
+    if (kept->is_parsed) {
+        *out = kept->crc;
+        return SILT_OK;
+    }
+    const silt_status status = sl_crc_parse(chain->env, chain->after->arena, kept->crc.version,
+                                            sl_buf_view(&kept->text), true, out, err);
     *found = status == SILT_OK;
     return status;
 }
 
 /* The nearest checksum before the commit, not older than what the transaction read. */
-static silt_status find_before(const struct chain *chain, struct sl_crc *out, bool *found, silt_error *err)
+static silt_status find_before(const struct chain *chain, struct sl_kept_crc *kept, struct sl_crc *out, bool *found,
+                               silt_error *err)
 {
     const struct sl_committed *committed = chain->after->committed;
     const int64_t oldest = committed->base != NULL ? silt_snapshot_version(committed->base) : INT64_MAX;
     *found = false;
     if (committed->version - 1 >= oldest) {
-        SL_TRY(find_kept(chain, committed->version - 1, out, found, err));
+        SL_TRY(find_kept(chain, kept, out, found, err));
     }
     for (int64_t back = 1; back <= MAX_BACK && committed->version - back >= oldest && !*found; back++) {
         SL_TRY(read_crc(chain, committed->version - back, out, found, err));
@@ -114,7 +123,8 @@ static bool contradicts(const struct chain *chain, const struct sl_crc *crc, int
 }
 
 /* A checksum of the version that the transaction read, against its files as far as they are in memory; one that lies is made anew of them. */
-static silt_status check_before(const struct chain *chain, struct sl_crc *crc, bool *usable, silt_error *err)
+static silt_status check_before(const struct chain *chain, struct sl_crc *crc, bool *usable, bool *borrows,
+                                silt_error *err)
 {
     silt_snapshot *base = chain->after->committed->base;
     int64_t n_files = 0;
@@ -126,16 +136,19 @@ static silt_status check_before(const struct chain *chain, struct sl_crc *crc, b
     }
     SL_TRY(sl_crc_of_snapshot(base, chain->call, chain->after->arena, crc, &why_not, err));
     *usable = why_not == NULL;
+    *borrows = true;
     return SILT_OK;
 }
 
-static silt_status derive(const struct chain *chain, struct sl_crc *out, bool *made, silt_error *err)
+/* *borrows: from the snapshot. */
+static silt_status derive(const struct chain *chain, struct sl_kept_crc *kept, struct sl_crc *out, bool *made,
+                          bool *borrows, silt_error *err)
 {
     const struct sl_committed *committed = chain->after->committed;
     *made = committed->version == 0;
     if (committed->version > 0) {
-        SL_TRY(find_before(chain, out, made, err));
-        SL_TRY(check_before(chain, out, made, err));
+        SL_TRY(find_before(chain, kept, out, made, err));
+        SL_TRY(check_before(chain, out, made, borrows, err));
     }
     for (int64_t version = out->version + 1; *made && version < committed->version && version > 0; version++) {
         struct sl_commit *winner = sl_arena_alloc_zero(chain->after->arena, sizeof(*winner));
@@ -168,34 +181,41 @@ static silt_status is_stale(const struct chain *chain, int64_t version, struct s
  * replaces: what is there was proven wrong. Otherwise one that is there already is another writer's, and as good, if it is of the same commit. Delta Spark leaves it either way, and its totals
  * are then wrong until it reads all files.
  */
-static silt_status put(const struct chain *chain, const struct sl_crc *crc, bool replaces, silt_error *err)
+static silt_status put(const struct chain *chain, const struct sl_crc *crc, bool replaces, struct sl_kept_crc **kept,
+                       silt_error *err)
 {
     struct sl_arena *arena = chain->after->arena;
     const char *name = sl_crc_name(arena, crc->version);
     const struct sl_str path = name != NULL ? sl_log_path(arena, chain->source.root, sl_str_from(name))
                                             : (struct sl_str){NULL, 0};
-    if (path.ptr == NULL) {
+    struct sl_kept_crc *made = sl_kept_crc_new(chain->env, crc->version);
+    if (path.ptr == NULL || made == NULL) {
+        sl_kept_crc_free(made);
         return sl_fail_nomem(err);
     }
-    struct sl_buf bytes;
-    sl_buf_init(&bytes, chain->env);
+    struct sl_buf *bytes = &made->text;
+    struct sl_str listed = {NULL, 0};
     silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
-    silt_status status = sl_crc_write(&bytes, crc, err);
+    silt_status status = sl_crc_write(bytes, crc, &listed, err);
     if (status == SILT_OK) {
-        status = silt_storage_put_hint(chain->source.storage, chain->call, path.ptr, bytes.data, bytes.len, &outcome,
+        status = silt_storage_put_hint(chain->source.storage, chain->call, path.ptr, bytes->data, bytes->len, &outcome,
                                        err);
     }
     bool stale = replaces;
-    if (status == SILT_OK && outcome == SILT_PUT_DONE) {
-        sl_table_keep_crc(chain->keeper, crc->version, sl_buf_view(&bytes));
-    }
     if (status == SILT_OK && outcome == SILT_PUT_EXISTS && !replaces) {
         status = is_stale(chain, crc->version, crc->txn_id, &stale, err);
     }
     if (status == SILT_OK && outcome == SILT_PUT_EXISTS && stale) {
-        status = silt_storage_put(chain->source.storage, chain->call, path.ptr, bytes.data, bytes.len, err);
+        status = silt_storage_put(chain->source.storage, chain->call, path.ptr, bytes->data, bytes->len, err);
     }
-    sl_buf_release(&bytes);
+    if (status == SILT_OK && outcome == SILT_PUT_DONE) {
+        made->crc = *crc;
+        made->crc.listed = listed;
+        made->crc.n_listed = listed.ptr != NULL ? crc->n_all_files : 0;
+        *kept = made;
+    } else {
+        sl_kept_crc_free(made);
+    }
     return status;
 }
 
@@ -221,12 +241,39 @@ static silt_status read_commit(const struct chain *chain, int64_t version, struc
 }
 
 silt_status sl_after_crc_write(const struct sl_after_crc *after, const silt_call *call, struct sl_crc *out, bool *made,
-                               silt_error *err)
+                               struct sl_kept_crc **kept, silt_error *err)
 {
-    const struct chain chain = chain_of(after, after->committed->table, after->committed->base, call);
+    const struct sl_committed *committed = after->committed;
+    const struct chain chain = chain_of(after, committed->table, committed->base, call);
+    struct sl_kept_crc *before = sl_table_take_crc(chain.keeper, committed->version - 1);
+    bool borrows = false;
     *out = (struct sl_crc){.version = -1};
-    SL_TRY(derive(&chain, out, made, err));
-    return *made ? put(&chain, out, false, err) : SILT_OK;
+    *kept = NULL;
+    silt_status status = derive(&chain, before, out, made, &borrows, err);
+    if (status == SILT_OK && *made) {
+        status = put(&chain, out, false, kept, err);
+    }
+    if (*kept != NULL) {
+        (*kept)->is_parsed = after->owns_commit && !borrows;
+    }
+    out->listed = (struct sl_str){NULL, 0};
+    out->n_listed = 0;
+    if (before != NULL) {
+        sl_arena_merge(after->arena, &before->arena); /* only now: blocks are taken by what an arena has already */
+        sl_kept_crc_free(before);
+    }
+    return status;
+}
+
+void sl_after_crc_keep(const struct sl_committed *committed, struct sl_kept_crc *kept, struct sl_arena *arena)
+{
+    if (kept->is_parsed) {
+        sl_arena_merge(&kept->arena, arena);
+    } else {
+        sl_arena_release(arena);
+        kept->crc = (struct sl_crc){.version = kept->crc.version};
+    }
+    sl_table_keep_crc(keeper_of(committed->table, committed->base), kept);
 }
 
 silt_status sl_after_crc_restart(silt_table *table, silt_snapshot *snapshot, const silt_call *call,
@@ -237,6 +284,7 @@ silt_status sl_after_crc_restart(silt_table *table, silt_snapshot *snapshot, con
     const struct chain chain = chain_of(&after, table, snapshot, call);
     sl_arena_init(&arena, chain.env);
     struct sl_crc crc;
+    struct sl_kept_crc *kept = NULL;
     const char *why_not = NULL;
     bool found = false;
     bool lies = false;
@@ -252,11 +300,15 @@ silt_status sl_after_crc_restart(silt_table *table, silt_snapshot *snapshot, con
         lies = contradicts(&chain, &crc, counted->n_adds, counted->adds_bytes);
     }
     if (status == SILT_OK && (!found || lies)) {
-        sl_kept_crc_free(chain.keeper, sl_table_take_crc(chain.keeper, version));
+        sl_kept_crc_free(sl_table_take_crc(chain.keeper, version));
         status = sl_crc_of_snapshot(snapshot, call, &arena, &crc, &why_not, err);
         if (status == SILT_OK && why_not == NULL) {
-            status = put(&chain, &crc, lies, err);
+            status = put(&chain, &crc, lies, &kept, err);
         }
+    }
+    if (kept != NULL) { /* it borrows from the snapshot: its text is what stays */
+        kept->crc = (struct sl_crc){.version = version};
+        sl_table_keep_crc(chain.keeper, kept);
     }
     sl_arena_release(&arena);
     return status;

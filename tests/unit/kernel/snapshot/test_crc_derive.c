@@ -46,6 +46,27 @@ static void chain_end(struct chain *chain)
     sl_arena_release(&chain->arena);
 }
 
+/* Files whose text is at hand make the same file as all of them anew. The text stays for the next version. */
+static void carry_text(struct chain *chain)
+{
+    struct log_fixture *f = chain->f;
+    struct sl_crc anew = chain->crc;
+    struct sl_str listed = {NULL, 0};
+    struct sl_buf carried;
+    struct sl_buf whole;
+    sl_buf_init(&carried, &f->test.env);
+    sl_buf_init(&whole, &f->test.env);
+    anew.n_listed = 0;
+    assert_int_equal(sl_crc_write(&whole, &anew, NULL, &f->err), SILT_OK);
+    assert_int_equal(sl_crc_write(&carried, &chain->crc, &listed, &f->err), SILT_OK);
+    assert_string_equal(sl_buf_cstr(&carried), sl_buf_cstr(&whole));
+    assert_int_equal(listed.ptr != NULL, chain->crc.n_all_files > 0);
+    chain->crc.listed = listed.ptr != NULL ? sl_arena_copy(&chain->arena, listed) : listed;
+    chain->crc.n_listed = listed.ptr != NULL ? chain->crc.n_all_files : 0;
+    sl_buf_release(&carried);
+    sl_buf_release(&whole);
+}
+
 /* The checksum of the next version from its commit in the log; false: there is none. */
 static bool derive(struct chain *chain)
 {
@@ -61,6 +82,9 @@ static bool derive(struct chain *chain)
                                      .before = before.version >= 0 ? &before : NULL,
                                      .commit = commit};
     assert_int_equal(sl_crc_derive(&step, &chain->crc, &chain->why_not, &f->err), SILT_OK);
+    if (chain->why_not == NULL) {
+        carry_text(chain);
+    }
     return chain->why_not == NULL;
 }
 
@@ -86,7 +110,7 @@ static void verify(struct chain *chain, silt_snapshot *snapshot, const struct sl
     struct log_fixture *f = chain->f;
     struct sl_buf bytes;
     sl_buf_init(&bytes, &f->test.env);
-    assert_int_equal(sl_crc_write(&bytes, crc, &f->err), SILT_OK);
+    assert_int_equal(sl_crc_write(&bytes, crc, NULL, &f->err), SILT_OK);
     const char *name = sl_crc_name(&chain->arena, crc->version);
     log_put(f, name, sl_buf_cstr(&bytes));
     struct sl_log_file file = sl_log_name_parse(sl_str_from(name));
@@ -173,6 +197,26 @@ static void files_applications_and_domains_follow_the_commits(void **state)
     assert_int_equal(chain.crc.n_txns, 2);
     assert_int_equal(chain.crc.n_domains, 0);
     assert_true(chain.crc.has_all_files);
+    chain_end(&chain);
+}
+
+/* The text of what was there is used again as long as all of it stays, and in its order. */
+static void the_text_of_files_is_carried_on(void **state)
+{
+    struct log_fixture *f = *state;
+    struct chain chain;
+    chain_begin(&chain, f);
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, ADD("a", "10"), ADD("b", "20"), NULL);
+    log_commit(f, 1, ADD("c", "30"), NULL);
+    log_commit(f, 2, REMOVE("c", "30"), ADD("d", "40"), NULL);
+    log_commit(f, 3, REMOVE("a", "10"), ADD("e", "50"), NULL);
+    static const size_t n_files[] = {2, 3, 3, 3};
+    for (int64_t version = 0; version <= 3; version++) {
+        assert_true(derive(&chain));
+        assert_int_equal(chain.crc.n_all_files, n_files[version]);
+        assert_int_equal(chain.crc.n_listed, n_files[version]);
+        expect_true(&chain);
+    }
     chain_end(&chain);
 }
 
@@ -412,10 +456,15 @@ static void random_histories_are_followed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LOG_TEST(the_first_commit_has_one),      LOG_TEST(files_applications_and_domains_follow_the_commits),
-        LOG_TEST(vectors_are_counted),           LOG_TEST(in_commit_timestamps_are_taken_where_they_are_enabled),
-        LOG_TEST(what_cannot_be_known_has_none), LOG_TEST(without_a_list_of_files_repeated_ones_are_suspected),
-        LOG_TEST(long_lists_are_left_out),       LOG_TEST(versions_that_expire_are_not_listed),
+        LOG_TEST(the_first_commit_has_one),
+        LOG_TEST(files_applications_and_domains_follow_the_commits),
+        LOG_TEST(the_text_of_files_is_carried_on),
+        LOG_TEST(vectors_are_counted),
+        LOG_TEST(in_commit_timestamps_are_taken_where_they_are_enabled),
+        LOG_TEST(what_cannot_be_known_has_none),
+        LOG_TEST(without_a_list_of_files_repeated_ones_are_suspected),
+        LOG_TEST(long_lists_are_left_out),
+        LOG_TEST(versions_that_expire_are_not_listed),
         LOG_TEST(random_histories_are_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
