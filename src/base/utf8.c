@@ -3,6 +3,8 @@
  */
 #include "base/utf8.h"
 
+#include <string.h>
+
 bool sl_utf8_next(struct sl_str s, size_t *pos, uint32_t *code_point)
 {
     if (*pos >= s.len) {
@@ -49,11 +51,26 @@ bool sl_utf8_next(struct sl_str s, size_t *pos, uint32_t *code_point)
     return true;
 }
 
+/* Behind the ASCII from `pos` on, or near its end. */
+static size_t skip_ascii(struct sl_str s, size_t pos)
+{
+    uint64_t bytes = 0;
+    while (s.len - pos >= sizeof(bytes)) {
+        memcpy(&bytes, s.ptr + pos, sizeof(bytes));
+        if ((bytes & UINT64_C(0x8080808080808080)) != 0) {
+            break;
+        }
+        pos += sizeof(bytes);
+    }
+    return pos;
+}
+
 bool sl_utf8_valid(struct sl_str s)
 {
-    size_t pos = 0;
+    size_t pos = skip_ascii(s, 0);
     uint32_t code_point = 0;
     while (sl_utf8_next(s, &pos, &code_point)) {
+        pos = code_point < 0x80 ? skip_ascii(s, pos) : pos;
     }
     return pos == s.len;
 }

@@ -291,6 +291,41 @@ void sl_small_cursor_step(struct sl_small_cursor *cursor)
     step_level(&cursor->definitions);
 }
 
+static int64_t lesser(int64_t a, uint64_t b)
+{
+    return b < (uint64_t)a ? (int64_t)b : a;
+}
+
+int64_t sl_small_cursor_below(const struct sl_small_cursor *cursor, uint8_t definition)
+{
+    const struct sl_small_level_cursor *repetitions = &cursor->repetitions;
+    if (cursor->left <= 0 || cursor->definitions.value >= definition || repetitions->value > 0) {
+        return 0;
+    }
+    const int64_t n = lesser(cursor->left, cursor->definitions.left);
+    return repetitions->end != NULL ? lesser(n, repetitions->left) : n;
+}
+
+static void skip_levels(struct sl_small_level_cursor *levels, uint64_t n)
+{
+    while (n > 0 && levels->left > 0) {
+        const uint64_t taken = n < levels->left ? n : levels->left;
+        levels->left -= taken;
+        n -= taken;
+        if (levels->left == 0) {
+            next_run(levels);
+        }
+    }
+}
+
+void sl_small_cursor_skip(struct sl_small_cursor *cursor, int64_t n)
+{
+    cursor->bad = cursor->bad || cursor->left < n;
+    cursor->left -= n;
+    skip_levels(&cursor->repetitions, (uint64_t)n);
+    skip_levels(&cursor->definitions, (uint64_t)n);
+}
+
 const unsigned char *sl_small_cursor_take(struct sl_small_cursor *cursor, size_t n)
 {
     if (cursor->bad || (size_t)(cursor->end - cursor->at) < n) {

@@ -66,6 +66,13 @@ struct sl_small_cursor {
 bool sl_small_cursor_open(const struct sl_small_file *file, size_t leaf, uint8_t max_repetition, uint8_t max_definition,
                           struct sl_small_cursor *out);
 void sl_small_cursor_step(struct sl_small_cursor *cursor);
+/*
+ * How many entries from the one at hand on have a lower level than this and are rows of their own, as far as the run goes. Below a list, the level
+ * must be so low that there is none.
+ */
+int64_t sl_small_cursor_below(const struct sl_small_cursor *cursor, uint8_t definition);
+/* So many steps, no more than there are entries. */
+void sl_small_cursor_skip(struct sl_small_cursor *cursor, int64_t n);
 /* The next n bytes of values; NULL, and the cursor is bad, if there are fewer. */
 const unsigned char *sl_small_cursor_take(struct sl_small_cursor *cursor, size_t n);
 

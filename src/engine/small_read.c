@@ -356,6 +356,63 @@ static silt_status put_row(struct reading *r, int64_t row, struct sl_arrow_build
     return r->good ? sl_arrow_append_nested(builder, r->err) : SILT_OK;
 }
 
+/* ---- rows that need not be given ---- */
+
+/* Is the path one of a member of the struct, at whatever depth? */
+static bool has_member(const struct silt_type *type, struct sl_str path)
+{
+    for (size_t i = 0; type->kind == SILT_TYPE_STRUCT && i < type->n_fields; i++) {
+        const struct silt_field *field = &type->fields[i];
+        if (sl_str_eq(path, field->name)) {
+            return true;
+        }
+        if (sl_str_starts_with(path, field->name) && path.ptr[field->name.len] == '.' &&
+            has_member(field->type, sl_str_sub(path, field->name.len + 1, path.len))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A row in which no wanted member has a value may be left out when those that must have one are among them. */
+static bool may_leave_out(const struct reading *r)
+{
+    for (size_t i = 0; i < r->request->n_any_of; i++) {
+        if (!has_member(&r->request->schema->root, sl_str_from(r->request->any_of[i]))) {
+            return false;
+        }
+    }
+    return r->request->n_any_of > 0;
+}
+
+/* How many rows from the one at hand on have no value in any leaf; a list that is there counts as one. */
+static int64_t count_empty(const struct node *node)
+{
+    const bool is_leaf = node->n_children == 0 && !node->absent;
+    int64_t n = INT64_MAX;
+    if (is_leaf || (node->spare != NULL && node->repetition > 0)) {
+        n = sl_small_cursor_below(node->cursor, node->repetition > 0 ? 1 : node->definition);
+    }
+    for (size_t i = 0; i < node->n_children && n > 0; i++) {
+        const int64_t below = count_empty(&node->children[i]);
+        n = below < n ? below : n;
+    }
+    return n;
+}
+
+static void skip_all(struct node *node, int64_t n)
+{
+    if (node->n_children == 0 && !node->absent) {
+        sl_small_cursor_skip(node->cursor, n);
+    }
+    if (node->spare != NULL) {
+        sl_small_cursor_skip(node->spare, n);
+    }
+    for (size_t i = 0; i < node->n_children; i++) {
+        skip_all(&node->children[i], n);
+    }
+}
+
 /* All entries must be used up, or the levels were not those of the rows. */
 static bool is_used_up(const struct node *node)
 {
@@ -395,8 +452,17 @@ static silt_status build(struct reading *r, const struct ArrowSchema *schema, st
 {
     struct sl_arrow_builder *builder = NULL;
     silt_status status = sl_arrow_builder_new(r->env, schema, &builder, r->err);
-    for (int64_t row = 0; row < r->file.n_rows && r->good && status == SILT_OK; row++) {
-        status = put_row(r, row, builder);
+    const bool sparse = may_leave_out(r);
+    int64_t row = 0;
+    while (row < r->file.n_rows && r->good && status == SILT_OK) {
+        const int64_t left = r->file.n_rows - row;
+        const int64_t empty = sparse ? count_empty(&r->root) : 0;
+        if (empty > 0) {
+            skip_all(&r->root, empty < left ? empty : left);
+            row += empty < left ? empty : left;
+        } else {
+            status = put_row(r, row++, builder);
+        }
     }
     r->good = r->good && is_used_up(&r->root);
     if (status == SILT_OK && r->good) {
@@ -416,7 +482,7 @@ static silt_status give_out(struct reading *r, struct ArrowArrayStream *out)
         status = build(r, &schema, &rows);
     }
     if (status == SILT_OK && r->good) {
-        status = sl_arrow_stream_from_batches(r->env, &schema, &rows, r->file.n_rows > 0 ? 1 : 0, out, r->err);
+        status = sl_arrow_stream_from_batches(r->env, &schema, &rows, rows.length > 0 ? 1 : 0, out, r->err);
     }
     sl_arrow_schema_release(&schema);
     sl_arrow_array_release(&rows);

@@ -11,6 +11,7 @@ static void valid_text_is_valid(void **state)
     assert_true(sl_utf8_valid(SL_STR("a\0b")));
     assert_true(sl_utf8_valid(SL_STR("\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBF")));
     assert_true(sl_utf8_valid(SL_STR("\xF0\x90\x80\x80\xF4\x8F\xBF\xBF")));
+    assert_true(sl_utf8_valid(SL_STR("twelve bytes\xC3\xA4 and some more of them")));
 }
 
 static void malformed_text_is_invalid(void **state)
@@ -27,6 +28,8 @@ static void malformed_text_is_invalid(void **state)
     assert_false(sl_utf8_valid(SL_STR("\xE2\x82")));
     assert_false(sl_utf8_valid(SL_STR("\xE2\x82x")));
     assert_false(sl_utf8_valid(SL_STR("\xFF")));
+    assert_false(sl_utf8_valid(SL_STR("eight by\xFFtes and some more")));
+    assert_false(sl_utf8_valid(SL_STR("more than eight bytes\xC3")));
 }
 
 static void every_code_point_survives_encoding(void **state)

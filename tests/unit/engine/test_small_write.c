@@ -268,6 +268,24 @@ static const char *print_rows(struct fixture *fx, struct ArrowArrayStream *rows)
 }
 
 /* NULL: left to the data plane. */
+static const char *read_some(struct fixture *fx, const char *path, int64_t size_bytes, const char *any_of)
+{
+    struct ArrowArrayStream rows = {0};
+    const silt_parquet_file file = {.path = path, .local_path = path, .size_bytes = size_bytes};
+    const silt_parquet_read request = {.size = sizeof(request),
+                                       .storage = fx->storage,
+                                       .files = &file,
+                                       .n_files = 1,
+                                       .schema = fx->schema,
+                                       .any_of = &any_of,
+                                       .n_any_of = 1,
+                                       .with_row_index = true};
+    bool done = false;
+    assert_int_equal(sl_small_read(&fx->env.env, NULL, &request, &rows, &done, &fx->err), SILT_OK);
+    return done ? print_rows(fx, &rows) : NULL;
+}
+
+/* The same of all rows. */
 static const char *read_text(struct fixture *fx, const char *path, int64_t size_bytes, bool with_row_index)
 {
     struct ArrowArrayStream rows = {0};
@@ -471,6 +489,40 @@ static void nested_rows_are_read_as_they_were_written(void **state)
                              "{{NULL [] } [] }\n");
 }
 
+/* Rows in which nothing has a value are left out; a list that is there, if empty, is something. */
+static void rows_without_values_need_not_be_given(void **state)
+{
+    static const char path[] = "memory://t/1.checkpoint.parquet";
+    struct fixture *fx = *state;
+    put_nested_rows(fx);
+    assert_true(write_file(fx, path, SILT_OK));
+    const char *some = "{{7 [x NULL y ] } [{k [1 NULL ] } {q NULL } {r [] } ] 1 }\n{{NULL [] } [] 2 }\n";
+    assert_string_equal(read_some(fx, path, size_of(fx, path), "s.a"), some);
+    assert_string_equal(read_some(fx, path, size_of(fx, path), "m"), some);
+    /* What is not read may have a value. */
+    const char *all = read_some(fx, path, size_of(fx, path), "s.other");
+    assert_non_null(strstr(all, "{NULL NULL 0 }\n"));
+    begin_rows(fx, FLAT);
+    for (int64_t n = 0; n < 90; n++) {
+        if (n % 40 == 7) {
+            put_flat_row(fx, n);
+        } else {
+            put_nulls(fx, N_FLAT);
+        }
+    }
+    static const char flat[] = "memory://t/2.checkpoint.parquet";
+    assert_true(write_file(fx, flat, SILT_OK));
+    const char *few = read_some(fx, flat, size_of(fx, flat), "s");
+    assert_non_null(strstr(few, " 7 }\n"));
+    assert_non_null(strstr(few, " 47 }\n"));
+    assert_non_null(strstr(few, " 87 }\n"));
+    size_t n_rows = 0;
+    for (const char *at = few; (at = strchr(at, '\n')) != NULL; at++) {
+        n_rows++;
+    }
+    assert_int_equal(n_rows, 3);
+}
+
 static void a_name_that_is_taken_is_told(void **state)
 {
     struct fixture *fx = *state;
@@ -594,6 +646,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_not_small_is_handed_on_with_all_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_null_that_must_not_be_is_handed_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nested_rows_are_read_as_they_were_written, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rows_without_values_need_not_be_given, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_name_that_is_taken_is_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_columns_than_those_of_the_file_are_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_files_are_left_to_the_data_plane, set_up, tear_down),
