@@ -211,6 +211,28 @@ static void what_has_expired_is_left_out(void **state)
     expect_sound(s, "t");
 }
 
+/* Neither the tombstone of the older checkpoint nor its other version of a file outlives a commit of adds alone. */
+static void what_is_added_again_is_there_once(void **state)
+{
+    struct session_fixture *s = *state;
+    struct world clock;
+    world_begin(&clock, s, "unused", 1);
+    hand_create(s, "t", HAND_FIELD("v", "long"), "");
+    hand_commit(s, "t", 1, hand_add(s, "a", "{}", NULL), hand_add(s, "b", "{}", NULL), hand_add(s, "c", "{}", NULL),
+                NULL);
+    hand_commit(s, "t", 2, remove_at(s, "a", clock.now_ms), remove_at(s, "c", clock.now_ms), NULL);
+    (void)must_write(s, "t", NULL);
+    hand_commit(s, "t", 3, hand_add(s, "a", "{}", NULL), hand_add(s, "b", "{}", NULL), NULL);
+    assert_int_equal(must_write(s, "t", NULL).n_adds, 2);
+    session_expect_rows(s,
+                        session_format(s,
+                                       "SELECT coalesce(add.path, '-' || remove.path) AS p FROM read_parquet('%s') "
+                                       "WHERE add IS NOT NULL OR remove IS NOT NULL ORDER BY p",
+                                       classic(s, "t", 3)),
+                        "-c\na\nb\n");
+    expect_sound(s, "t");
+}
+
 /* Paths of a checkpoint in its order. */
 static void expect_order(struct session_fixture *s, int64_t version, const char *paths)
 {
@@ -395,6 +417,23 @@ static void an_older_version_leaves_the_hint_alone(void **state)
     expect_sound(s, "t");
 }
 
+/* One that is good for nothing does not stay, whatever version it names. */
+static void a_broken_hint_is_replaced(void **state)
+{
+    static const char *const broken[] = {"{\"version\":9,\"checksum\":\"0\"}", "{\"version\":9",
+                                         "{\"version\":0,\"checksum\":7}", "{\"version\":\"9\"}"};
+    struct session_fixture *s = *state;
+    hand_create(s, "t", HAND_FIELD("v", "long"), "");
+    for (int i = 0; i < (int)(sizeof(broken) / sizeof(broken[0])); i++) {
+        hand_commit(s, "t", i + 1, hand_add(s, sl_arena_printf(&s->arena, "a%d", i), "{}", NULL), NULL);
+        hand_put(s, "t/_delta_log/_last_checkpoint", broken[i]);
+        (void)must_write(s, "t", NULL);
+        assert_non_null(strstr(hand_read(s, "t/_delta_log/_last_checkpoint"),
+                               sl_arena_printf(&s->arena, "{\"version\":%d,", i + 1)));
+    }
+    expect_sound(s, "t");
+}
+
 static void a_torn_older_checkpoint_is_gone_around(void **state)
 {
     struct session_fixture *s = *state;
@@ -432,6 +471,7 @@ int main(void)
         TEST(random_logs_and_their_checkpoints_agree),
         TEST(tables_open_from_the_checkpoint_alone),
         TEST(what_has_expired_is_left_out),
+        TEST(what_is_added_again_is_there_once),
         TEST(files_stand_in_the_order_of_partitions),
         TEST(an_older_checkpoint_out_of_order_is_sorted),
         TEST(statistics_come_in_the_forms_that_the_table_asks_for),
@@ -440,6 +480,7 @@ int main(void)
         TEST(a_top_file_has_the_columns_of_files),
         TEST(a_checkpoint_that_is_there_is_left_alone),
         TEST(an_older_version_leaves_the_hint_alone),
+        TEST(a_broken_hint_is_replaced),
         TEST(a_torn_older_checkpoint_is_gone_around),
         TEST(parts_of_an_earlier_attempt_are_completed),
     };

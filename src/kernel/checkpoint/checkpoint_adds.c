@@ -280,8 +280,7 @@ static silt_status note_key(struct sl_add_stream *stream, struct sl_str key, sil
 static silt_status is_gone(struct sl_add_stream *stream, const struct sl_file_row *file, bool *gone, silt_error *err)
 {
     const struct sl_checkpoint_content *content = stream->request.content;
-    const struct sl_key_probe decided = {
-        .keys = &content->replay.decided, .files = content->files, .maker = &stream->others};
+    const struct sl_key_probe decided = {.keys = content->decided, .files = content->files, .maker = &stream->others};
     struct sl_file_key key;
     *gone = false;
     if (decided.keys->n == 0) {

@@ -138,6 +138,35 @@ static silt_status make_removes(struct sl_checkpoint_content *content, const str
     return SILT_OK;
 }
 
+/* Does the view hold all that the commits would say when they are read again? */
+static bool view_tells_all(const silt_snapshot *snapshot, const struct sl_log_view *view)
+{
+    const struct sl_replay_state *state = sl_view_state(snapshot, view);
+    return view->lacks_removes && view->tail != NULL && view->tail->has_details && state->has_protocol &&
+           state->has_metadata && view->checkpoint.json_path.ptr == NULL;
+}
+
+static silt_status collect_from_view(struct sl_checkpoint_content *content, const struct sl_checkpoint_collecting *how,
+                                     const silt_call *call, silt_error *err)
+{
+    const struct sl_log_view *view = content->view;
+    const struct sl_replay_sink sink = {.on_remove = put_remove, .ctx = content};
+    SL_TRY(make_removes(content, how, err));
+    content->state = sl_view_state(how->snapshot, view);
+    content->decided = &view->decided;
+    content->files = sl_file_set_ref(view->tail);
+    content->replay.sink = sink;
+    content->replay.want_files = true;
+    content->replay.newer = (struct sl_key_probe){
+        .keys = &view->decided, .files = view->tail, .maker = &content->replay.others};
+    const silt_status status = take_removes(content, call, err);
+    if (status != SILT_OK) {
+        sl_error_context(err, "checkpoint of version %" PRId64, view->checkpoint.version);
+    }
+    content->bad_checkpoint = sl_checkpoint_is_bad(status);
+    return status;
+}
+
 static silt_status collect(struct sl_checkpoint_content *content, const struct sl_checkpoint_collecting *how,
                            const silt_call *call, silt_error *err)
 {
@@ -153,10 +182,10 @@ static silt_status collect(struct sl_checkpoint_content *content, const struct s
         content->bad_checkpoint = sl_checkpoint_is_bad(status);
         SL_TRY(status);
     }
-    if (!content->state.has_protocol || !content->state.has_metadata) {
+    if (!content->state->has_protocol || !content->state->has_metadata) {
         return sl_fail(err, SILT_ECORRUPT, "DELTA_STATE_RECOVER_ERROR",
                        "the log of version %" PRId64 " has no %s action", content->view->segment.version,
-                       content->state.has_protocol ? "metaData" : "protocol");
+                       content->state->has_protocol ? "metaData" : "protocol");
     }
     content->replay.sink.adds = NULL; /* keys are looked up in the finished set from now on */
     return sl_file_set_finish(&content->building, &content->files, err);
@@ -172,9 +201,13 @@ silt_status sl_checkpoint_collect(struct sl_checkpoint_content *content, const s
                                               .with_vectors = how->with_vectors,
                                               .tombstones_after_ms = how->tombstones_after_ms};
     sl_arena_init(&content->arena, content->env);
-    sl_replay_state_init(&content->state, content->env);
-    sl_replay_init(&content->replay, content->env, content->source.root, &content->state, &content->arena, &no_sink);
-    return collect(content, how, call, err);
+    sl_replay_state_init(&content->own_state, content->env);
+    sl_replay_init(&content->replay, content->env, content->source.root, &content->own_state, &content->arena,
+                   &no_sink);
+    content->state = &content->own_state;
+    content->decided = &content->replay.decided;
+    return view_tells_all(how->snapshot, how->view) ? collect_from_view(content, how, call, err)
+                                                    : collect(content, how, call, err);
 }
 
 void sl_checkpoint_content_release(struct sl_checkpoint_content *content)
@@ -188,7 +221,7 @@ void sl_checkpoint_content_release(struct sl_checkpoint_content *content)
     sl_replay_release(&content->replay);
     sl_file_set_abandon(&content->building);
     sl_file_set_unref(content->files);
-    sl_replay_state_release(&content->state);
+    sl_replay_state_release(&content->own_state);
     sl_arena_release(&content->arena);
     *content = (struct sl_checkpoint_content){0};
 }

@@ -16,8 +16,11 @@ struct sl_checkpoint_content {
     struct sl_log_source source;
     const struct sl_log_view *view; /* borrowed from the snapshot */
     struct sl_arena arena;
-    struct sl_replay_state state;
-    struct sl_replay replay;             /* its `decided`: files that are not to be taken from the older checkpoint */
+    struct sl_replay_state own_state;
+    struct sl_replay replay;
+    const struct sl_replay_state *state; /* own_state or the view's */
+    const struct sl_key_set
+        *decided; /* files that are not to be taken from the older checkpoint; positions are of files */
     struct sl_file_set_builder building; /* of `files` */
     struct sl_file_set *files;           /* adds of the commits, with details */
     int64_t tombstones_after_ms;         /* older ones have expired */

@@ -11,6 +11,7 @@
 #include "kernel/action/action_arrow.h"
 #include "kernel/engine/engine.h"
 #include "kernel/feature/feature.h"
+#include "kernel/log/log_fate.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 
@@ -145,7 +146,7 @@ static silt_status add_action(struct sl_vec *state, enum sl_action_kind kind, st
 /* One kind after the other. */
 static silt_status list_state(struct writing *w, silt_error *err)
 {
-    const struct sl_replay_state *state = &w->content.state;
+    const struct sl_replay_state *state = w->content.state;
     struct sl_vec *out = &w->putting.state;
     struct sl_action *action = NULL;
     SL_TRY(add_action(out, SL_ACTION_PROTOCOL, &action, err));
@@ -183,7 +184,7 @@ static struct sl_str clustering_of(const struct sl_replay_state *state)
 static silt_status lay_out(struct writing *w, silt_error *err)
 {
     const silt_env *env = w->content.env;
-    const struct sl_metadata *metadata = &w->content.state.metadata;
+    const struct sl_metadata *metadata = &w->content.state->metadata;
     const silt_schema *logical = silt_snapshot_schema(w->snapshot);
     const silt_schema *physical = silt_snapshot_physical_schema(w->snapshot);
     struct sl_checkpoint_layout *layout = &w->putting.layout;
@@ -197,7 +198,7 @@ static silt_status lay_out(struct writing *w, silt_error *err)
     w->bad_checkpoint = w->content.bad_checkpoint;
     SL_TRY(status);
     const struct sl_row_order_columns columns = {
-        .partition = w->partition, .physical = physical, .clustering_json = clustering_of(&w->content.state)};
+        .partition = w->partition, .physical = physical, .clustering_json = clustering_of(w->content.state)};
     return sl_row_order_new(env, &columns, &w->putting.order, err);
 }
 
@@ -255,7 +256,12 @@ static silt_status check_taken(struct writing *w, silt_error *err)
 /* A checkpoint without its commit would pass for a table, whose files are gone. */
 static silt_status check_standing(struct writing *w, silt_error *err)
 {
-    if (sl_snapshot_fate(w->snapshot, w->call, w->putting.version) != SL_LOG_GONE) {
+    const struct sl_log_look look = {.env = w->content.env,
+                                     .storage = w->content.source.storage,
+                                     .root = w->content.source.root,
+                                     .base = sl_snapshot_commit_file(w->snapshot),
+                                     .ours = w->putting.version};
+    if (sl_log_fate(&look, w->call) != SL_LOG_GONE) {
         return SILT_OK;
     }
     sl_checkpoint_take_back(&w->putting);

@@ -117,17 +117,47 @@ silt_status sl_hint_print(const silt_env *env, const struct sl_hint_content *con
     return status == SILT_OK ? sl_buf_status(out, err) : status;
 }
 
-silt_status sl_hint_write(const struct sl_log_source *source, const silt_call *call,
-                          const struct sl_hint_content *content, silt_error *err)
+/*
+ * One of a later checkpoint stays, if it is good for anything: only then does it matter whether it is, and is looked at as closely as when it is
+ * followed.
+ */
+static silt_status is_later(const struct sl_log_source *source, const silt_call *call, int64_t version, bool *later,
+                            silt_error *err)
 {
     const silt_env *env = silt_engine_env(source->engine);
     struct sl_hint old = {.version = -1};
     struct sl_arena arena;
+    void *data = NULL;
+    size_t len = 0;
+    *later = false;
+    sl_arena_init(&arena, env);
+    const struct sl_str path = sl_log_path(&arena, source->root, SL_STR("_last_checkpoint"));
+    silt_status status = path.ptr != NULL ? silt_storage_read(source->storage, call, path.ptr, &data, &len, err)
+                                          : sl_fail_nomem(err);
+    if (status == SILT_OK) {
+        const bool seems = sl_hint_version(env, sl_str_make(data, len)) > version;
+        silt_storage_free(source->storage, data, len);
+        status = seems ? sl_hint_read(env, source->storage, call, source->root, &arena, &old, err) : SILT_OK;
+        *later = old.version > version;
+    } else if (path.ptr != NULL && status != SILT_ENOMEM && status != SILT_ECANCELLED && status != SILT_EDEADLINE) {
+        silt_error_reset(err); /* what cannot be read is no hint */
+        status = SILT_OK;
+    }
+    sl_arena_release(&arena);
+    return status;
+}
+
+silt_status sl_hint_write(const struct sl_log_source *source, const silt_call *call,
+                          const struct sl_hint_content *content, silt_error *err)
+{
+    const silt_env *env = silt_engine_env(source->engine);
+    struct sl_arena arena;
     struct sl_buf text;
+    bool later = false;
     sl_arena_init(&arena, env);
     sl_buf_init(&text, env);
-    silt_status status = sl_hint_read(env, source->storage, call, source->root, &arena, &old, err);
-    if (status == SILT_OK && old.version <= content->version) {
+    silt_status status = is_later(source, call, content->version, &later, err);
+    if (status == SILT_OK && !later) {
         const struct sl_str path = sl_log_path(&arena, source->root, SL_STR("_last_checkpoint"));
         status = path.ptr != NULL ? sl_hint_print(env, content, &text, err) : sl_fail_nomem(err);
         if (status == SILT_OK) {

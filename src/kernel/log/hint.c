@@ -166,6 +166,18 @@ silt_status sl_hint_parse(const silt_env *env, struct sl_arena *arena, struct sl
     return status;
 }
 
+int64_t sl_hint_version(const silt_env *env, struct sl_str bytes)
+{
+    struct sl_json_doc *doc = NULL;
+    int64_t version = -1;
+    if (bytes.len > HINT_MAX_BYTES || sl_json_parse(env, bytes, &doc, NULL) != SILT_OK ||
+        !sl_json_to_i64(sl_json_member(sl_json_root(doc), "version"), &version)) {
+        version = -1;
+    }
+    sl_json_free(doc);
+    return version;
+}
+
 /* ---- against the listing ---- */
 
 static bool is_named(const struct sl_hint *hint, const struct sl_log_file *file)

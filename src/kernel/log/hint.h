@@ -29,6 +29,9 @@ struct sl_hint {
 silt_status sl_hint_parse(const silt_env *env, struct sl_arena *arena, struct sl_str bytes, struct sl_hint *out,
                           silt_error *err);
 
+/* Pure. The version that it names, unchecked; -1: none, or it is no JSON object. For who trusts no hint and asks only which is the newer one. */
+int64_t sl_hint_version(const silt_env *env, struct sl_str bytes);
+
 /* Pure. Does the listing hold the checkpoint that the hint describes, whole and of that size? SILT_ECORRUPT says what not. */
 silt_status sl_hint_check(const struct sl_hint *hint, const struct sl_log_file *files, size_t n, silt_error *err);
 

@@ -13,6 +13,7 @@
 
 /* A hint that carries a wide schema has some ten thousand. */
 #define MAX_LEAVES ((size_t)4 * 1024 * 1024)
+#define FEW_KEYS 8
 
 struct leaf {
     struct sl_str text; /* path=value, of the walk's text once it is complete */
@@ -81,8 +82,34 @@ static silt_status put_leaf(struct walk *walk, const sl_json *value)
     return sl_buf_status(&walk->text, walk->err);
 }
 
+static silt_status fail_twice(struct walk *walk, struct sl_str key)
+{
+    return sl_fail(walk->err, SILT_ECORRUPT, NULL, "the key %.*s is there twice in one object", SL_FMT(key));
+}
+
+/* Of few keys, each is compared with those before it. */
+static silt_status check_few(struct walk *walk, const sl_json *object)
+{
+    struct sl_str keys[FEW_KEYS];
+    size_t n = 0;
+    struct sl_json_iter iter = sl_json_iterate(object);
+    const sl_json *value = NULL;
+    while (n < FEW_KEYS && sl_json_next(&iter, &keys[n], &value)) {
+        for (size_t i = 0; i < n; i++) {
+            if (sl_str_eq(keys[i], keys[n])) {
+                return fail_twice(walk, keys[n]);
+            }
+        }
+        n++;
+    }
+    return SILT_OK;
+}
+
 static silt_status check_unique(struct walk *walk, const sl_json *object)
 {
+    if (sl_json_count(object) <= FEW_KEYS) {
+        return check_few(walk, object);
+    }
     struct sl_map keys;
     sl_map_init(&keys, walk->env);
     struct sl_json_iter iter = sl_json_iterate(object);
@@ -94,7 +121,7 @@ static silt_status check_unique(struct walk *walk, const sl_json *object)
         if (sl_map_put(&keys, key, &inserted) == NULL) {
             status = sl_fail_nomem(walk->err);
         } else if (!inserted) {
-            status = sl_fail(walk->err, SILT_ECORRUPT, NULL, "the key %.*s is there twice in one object", SL_FMT(key));
+            status = fail_twice(walk, key);
         }
     }
     sl_map_release(&keys);

@@ -42,6 +42,11 @@ void sl_view_free(struct sl_log_view *view)
     }
 }
 
+const struct sl_replay_state *sl_view_state(const silt_snapshot *snapshot, const struct sl_log_view *view)
+{
+    return view->gave_state ? &snapshot->state : &view->state;
+}
+
 /* ---- replaying a segment ---- */
 
 struct opening {
@@ -51,6 +56,7 @@ struct opening {
     bool from_zero;                  /* no checkpoint could be used: version 0 must be the table's first */
     bool has_protocol, has_metadata; /* in version 0 */
     bool no_history;                 /* it is not */
+    bool has_removes;                /* of the commits */
 };
 
 /* A log that was cleaned up, or a table that was made anew in its place, must not pass for the whole history. */
@@ -81,6 +87,14 @@ static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *
         SL_TRY(check_first(opening, commit, err));
     }
     return sl_replay_commit(&opening->replay, commit, err);
+}
+
+static silt_status note_remove(void *ctx, const struct sl_remove *remove, silt_error *err)
+{
+    (void)remove;
+    (void)err;
+    ((struct opening *)ctx)->has_removes = true;
+    return SILT_OK;
 }
 
 static silt_status take_row(void *ctx, const struct sl_action *action, silt_error *err)
@@ -155,7 +169,7 @@ silt_status sl_view_open(const struct sl_segment_search *search, struct sl_log_v
         .engine = silt_table_engine(table), .storage = sl_table_storage(table), .root = sl_table_root(table)};
     const bool from_zero = sl_segment_search_fell_back(search) && view->segment.n_checkpoint == 0;
     struct opening opening = {.view = view, .from_zero = from_zero};
-    const struct sl_replay_sink sink = {.adds = &opening.tail};
+    const struct sl_replay_sink sink = {.on_remove = note_remove, .ctx = &opening, .adds = &opening.tail};
     const struct sl_file_set_options options = {.env = view->env, .root = source.root, .want_details = true};
     SL_TRY(sl_view_ask_early(view, &source, search->call, err));
     if (view->early != NULL) {
@@ -166,6 +180,7 @@ silt_status sl_view_open(const struct sl_segment_search *search, struct sl_log_v
     silt_status status = replay_segment(&opening, &source, search, fault, err);
     if (status == SILT_OK) {
         status = sl_file_set_finish(&opening.tail, &view->tail, err);
+        view->lacks_removes = !opening.has_removes;
     }
     if (status == SILT_OK && view->segment.n_checkpoint > 0) {
         sl_key_set_move(&view->decided, &opening.replay.decided);

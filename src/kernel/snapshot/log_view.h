@@ -34,10 +34,14 @@ struct sl_log_view {
      * nothing. NULL elsewhere. Its parts are bounded.
      */
     struct sl_early *early;
+    bool gave_state;             /* the state went to the snapshot that the view was opened for */
+    bool lacks_removes;          /* no file that the commits removed stays removed; false: not known, or some do */
     bool adds_brought;           /* the checkpoint's adds were asked for when it was opened */
     int64_t in_commit_timestamp; /* of the version's own commit, SL_NO_I64 if it was not among those read */
 };
 
+/* What the log says beside files, by the view of a snapshot; without protocol or metadata where it is not known. */
+const struct sl_replay_state *sl_view_state(const silt_snapshot *snapshot, const struct sl_log_view *view);
 /* Where the files of a view are read from. */
 struct sl_log_source sl_view_source(const silt_snapshot *snapshot, const struct sl_log_view *view);
 /* Before the checkpoint's file actions are read: those of all its files are asked for together, unless that was done. */

@@ -51,6 +51,7 @@ static silt_status open_by_log(silt_snapshot *snapshot, const struct sl_segment_
     SL_TRY(sl_view_open(search, view, fault, err));
     sl_replay_state_release(&snapshot->state);
     snapshot->state = view->state;
+    view->gave_state = true;
     sl_replay_state_init(&view->state, view->env);
     snapshot->segment = view->segment;
     snapshot->in_commit_timestamp = view->in_commit_timestamp;

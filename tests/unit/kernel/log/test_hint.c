@@ -88,6 +88,18 @@ static void the_checksum_must_fit(void **state)
                      SILT_OK);
 }
 
+/* What only asks which hint is the newer one trusts none of them. */
+static void the_version_is_told_unchecked(void **state)
+{
+    struct log_fixture *f = *state;
+    const silt_env *env = &f->test.env;
+    assert_int_equal(sl_hint_version(env, SL_STR("{\"version\":2,\"checksum\":7}")), 2);
+    assert_int_equal(sl_hint_version(env, SL_STR("{\"version\":\"2\"}")), -1);
+    assert_int_equal(sl_hint_version(env, SL_STR("[2]")), -1);
+    assert_int_equal(sl_hint_version(env, SL_STR("{\"version\":2")), -1);
+    assert_int_equal(sl_hint_version(env, SL_STR("")), -1);
+}
+
 #define UUID "6374b053-df23-479b-b2cf-c9c550132b49"
 
 static struct sl_log_file file(const char *name, int64_t size)
@@ -176,6 +188,7 @@ int main(void)
         LOG_TEST(members_are_taken),
         LOG_TEST(what_is_no_hint_is_told),
         LOG_TEST(the_checksum_must_fit),
+        LOG_TEST(the_version_is_told_unchecked),
         LOG_TEST(the_listing_must_have_the_checkpoint_in_its_size),
         LOG_TEST(parts_must_all_be_there),
         LOG_TEST(a_top_file_is_found_by_its_name),
