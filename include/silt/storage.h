@@ -213,6 +213,13 @@ typedef struct silt_storage_vtable {
      */
     silt_status (*put_fresh)(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                              silt_error *err);
+
+    /*
+     * Optional. As put_if_absent, for a file that goes beside others that are there (every commit but a table's first). A store that makes
+     * folders makes none for it, and fails with SILT_ENOTFOUND where the folder is missing: the table was dropped. NULL slot: put_if_absent.
+     */
+    silt_status (*put_beside)(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                              silt_put_outcome *outcome, silt_error *err);
 } silt_storage_vtable;
 
 /*
@@ -242,6 +249,9 @@ SILT_API SILT_NODISCARD silt_status silt_storage_put_if_absent(silt_storage *sto
 SILT_API SILT_NODISCARD silt_status silt_storage_put_hint(silt_storage *storage, const silt_call *call,
                                                           const char *path, const void *data, size_t data_len,
                                                           silt_put_outcome *outcome, silt_error *err);
+SILT_API SILT_NODISCARD silt_status silt_storage_put_beside(silt_storage *storage, const silt_call *call,
+                                                            const char *path, const void *data, size_t data_len,
+                                                            silt_put_outcome *outcome, silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_storage_put(silt_storage *storage, const silt_call *call, const char *path,
                                                      const void *data, size_t data_len, silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_storage_put_fresh(silt_storage *storage, const silt_call *call,
@@ -321,7 +331,7 @@ SILT_API SILT_NODISCARD silt_status silt_storage_retry_new(const silt_env *env, 
 /* One finished operation, for a trace. Text is borrowed during the callback. */
 typedef struct silt_trace_event {
     uint32_t size;
-    const char *operation; /* "read", "list", "put_if_absent", … */
+    const char *operation; /* "read", "list", "put_if_absent" (put_beside, too), … */
     const char *path;
     silt_status status;
     silt_put_outcome outcome; /* of put_if_absent */
@@ -341,7 +351,7 @@ typedef enum silt_fault_action {
     SILT_FAULT_AFTER = 2   /* call the inner store, then fail (put_if_absent: AMBIGUOUS): a lost answer */
 } silt_fault_action;
 
-/* decide is called before every operation with a running number from 0; from several threads if callers are. */
+/* decide is called before every operation (named as in a trace) with a running number from 0; from several threads if callers are. */
 SILT_API SILT_NODISCARD silt_status silt_storage_fault_new(const silt_env *env, silt_storage *inner,
                                                            silt_fault_action (*decide)(void *ctx, uint64_t number,
                                                                                        const char *operation,

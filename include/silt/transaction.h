@@ -144,7 +144,14 @@ typedef struct silt_add_file {
     int64_t modified_ms;
     const silt_value *partition_values; /* in the order of the table's partition columns */
     size_t n_partition_values;
-    const char *stats; /* a JSON object, or NULL; numRecords in it, if any, is a whole number */
+    /*
+     * Statistics of the file, NULL or a JSON object (PROTOCOL.md "Per-file Statistics"), with the columns' physical names. Readers skip files
+     * by them, so they are checked: numRecords and counts are whole numbers, not negative, no nullCount is above numRecords; minValues and
+     * maxValues have values of the columns' types, no minimum is above its maximum; structs are objects, tightBounds is a boolean, and nothing
+     * is there twice. Not looked at: members and columns that the table does not have, bounds of binary, arrays, maps and variants, and whether
+     * they are true.
+     */
+    const char *stats;
     bool data_change;
     bool checks_held; /* the caller evaluated the table's constraints on every row */
     /*
@@ -156,7 +163,8 @@ typedef struct silt_add_file {
         outside; /* the file may lie outside of the table's folder, like those of a shallow clone: VACUUM never removes it there */
 } silt_add_file;
 /*
- * Adds it; everything is copied. SILT_ECONSTRAINT when the table has NOT NULL columns and checks_held is false, or when it has row
+ * Adds it; everything is copied. SILT_EINVALID names what is wrong with its statistics; the transaction goes on without the file.
+ * SILT_ECONSTRAINT when the table has NOT NULL columns and checks_held is false, or when it has row
  * tracking and the statistics lack numRecords. A file that is live already is refused by the commit (DELTA_DUPLICATE_ACTIONS_FOUND), unless
  * data_change is false: then it is the same file with other statistics, and keeps its deletion vector, row ids and tags.
  */

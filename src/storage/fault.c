@@ -137,6 +137,20 @@ static silt_status fault_put_if_absent(void *impl, const silt_call *call, const 
     return status;
 }
 
+/* Told as put_if_absent: which of the two a commit is does not matter to what can go wrong. */
+static silt_status fault_put_beside(void *impl, const silt_call *call, const char *path, const void *data,
+                                    size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "put_if_absent", path);
+    if (action == SILT_FAULT_BEFORE) {
+        return inject(err, action);
+    }
+    silt_status status = silt_storage_put_beside(fault->base.inner, call, path, data, data_len, outcome, err);
+    forget_outcome(status, action, outcome, err);
+    return status;
+}
+
 static silt_status fault_put_hint(void *impl, const silt_call *call, const char *path, const void *data,
                                   size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
@@ -250,6 +264,7 @@ static const silt_storage_vtable fault_slots = {
     .list = fault_list,
     .put_if_absent = fault_put_if_absent,
     .put_hint = fault_put_hint,
+    .put_beside = fault_put_beside,
     .put = fault_put,
     .stat = fault_stat,
     .remove = fault_remove,

@@ -90,6 +90,14 @@ static silt_status lazy_put_hint(void *impl, const silt_call *call, const char *
     return silt_storage_put_hint(inner, call, path, data, data_len, outcome, err);
 }
 
+static silt_status lazy_put_beside(void *impl, const silt_call *call, const char *path, const void *data,
+                                   size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    silt_storage *inner = NULL;
+    SL_TRY(need(impl, &inner, err));
+    return silt_storage_put_beside(inner, call, path, data, data_len, outcome, err);
+}
+
 static silt_status lazy_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                             silt_error *err)
 {
@@ -152,6 +160,7 @@ static const silt_storage_vtable lazy_slots = {
     .list = lazy_list,
     .put_if_absent = lazy_put_if_absent,
     .put_hint = lazy_put_hint,
+    .put_beside = lazy_put_beside,
     .put = lazy_put,
     .stat = lazy_stat,
     .remove = lazy_remove,

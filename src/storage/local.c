@@ -130,6 +130,7 @@ static const silt_storage_vtable local_slots = {
     .put_hint = sl_local_put_hint,
     .put = sl_local_put,
     .put_fresh = sl_local_put_fresh,
+    .put_beside = sl_local_put_beside,
     .stat = stat_file,
     .remove = remove_file,
     .local_path = local_path,

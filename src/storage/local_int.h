@@ -163,6 +163,8 @@ silt_status sl_local_put_if_absent(void *impl, const silt_call *call, const char
                                    size_t data_len, silt_put_outcome *outcome, silt_error *err);
 silt_status sl_local_put_hint(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                               silt_put_outcome *outcome, silt_error *err);
+silt_status sl_local_put_beside(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                                silt_put_outcome *outcome, silt_error *err);
 silt_status sl_local_put_fresh(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                                silt_error *err);
 silt_status sl_local_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,

@@ -102,7 +102,16 @@ silt_status sl_local_put_if_absent(void *impl, const silt_call *call, const char
     return status;
 }
 
-/* The same without waiting for the disk, and only beside the files that it is about. */
+/* The same only beside other files: a folder that went with the table that it was of is not made anew. */
+silt_status sl_local_put_beside(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                                silt_put_outcome *outcome, silt_error *err)
+{
+    struct sl_local beside = *(const struct sl_local *)impl;
+    beside.no_folders = true;
+    return sl_local_put_if_absent(&beside, call, path, data, data_len, outcome, err);
+}
+
+/* The same, too, without waiting for the disk. */
 silt_status sl_local_put_hint(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                               silt_put_outcome *outcome, silt_error *err)
 {

@@ -290,6 +290,13 @@ static silt_status pass_put_hint(void *impl, const silt_call *call, const char *
     return silt_storage_put_hint(retry->base.inner, call, path, data, data_len, outcome, err);
 }
 
+static silt_status pass_put_beside(void *impl, const silt_call *call, const char *path, const void *data,
+                                   size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    const struct retry *retry = impl;
+    return silt_storage_put_beside(retry->base.inner, call, path, data, data_len, outcome, err);
+}
+
 static silt_status pass_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err)
 {
     const struct retry *retry = impl;
@@ -305,6 +312,7 @@ static const silt_storage_vtable retry_slots = {
     .list = retry_list,
     .put_if_absent = pass_put_if_absent,
     .put_hint = pass_put_hint,
+    .put_beside = pass_put_beside,
     .put = retry_put,
     .stat = retry_stat,
     .remove = retry_remove,

@@ -79,6 +79,20 @@ static silt_status trace_put_if_absent(void *impl, const silt_call *call, const 
                                    .bytes = (int64_t)data_len});
 }
 
+static silt_status trace_put_beside(void *impl, const silt_call *call, const char *path, const void *data,
+                                    size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    const struct trace *trace = impl;
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    silt_status status = silt_storage_put_beside(trace->base.inner, call, path, data, data_len, outcome, err);
+    return tell(trace, started_us,
+                (silt_trace_event){.operation = "put_if_absent",
+                                   .path = path,
+                                   .status = status,
+                                   .outcome = *outcome,
+                                   .bytes = (int64_t)data_len});
+}
+
 static silt_status trace_put_hint(void *impl, const silt_call *call, const char *path, const void *data,
                                   size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
@@ -172,6 +186,7 @@ static const silt_storage_vtable trace_slots = {
     .list = trace_list,
     .put_if_absent = trace_put_if_absent,
     .put_hint = trace_put_hint,
+    .put_beside = trace_put_beside,
     .put = trace_put,
     .stat = trace_stat,
     .remove = trace_remove,

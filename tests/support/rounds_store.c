@@ -91,6 +91,14 @@ static silt_status count_put_if_absent(void *impl, const silt_call *call, const 
     return end(c->rounds, round, silt_storage_put_if_absent(c->base.inner, call, path, data, data_len, outcome, err));
 }
 
+static silt_status count_beside(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                                silt_put_outcome *outcome, silt_error *err)
+{
+    const struct counting *c = impl;
+    const size_t round = begin(c->rounds, &c->rounds->n_puts, 1, false);
+    return end(c->rounds, round, silt_storage_put_beside(c->base.inner, call, path, data, data_len, outcome, err));
+}
+
 /* Written while something else is looked at. */
 static silt_status count_hint(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                               silt_put_outcome *outcome, silt_error *err)
@@ -143,6 +151,7 @@ static const silt_storage_vtable COUNTING = {.size = sizeof(silt_storage_vtable)
                                              .list = count_list,
                                              .put_if_absent = count_put_if_absent,
                                              .put_hint = count_hint,
+                                             .put_beside = count_beside,
                                              .put = count_put,
                                              .stat = count_stat,
                                              .remove = pass_remove,

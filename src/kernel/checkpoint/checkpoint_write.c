@@ -11,7 +11,6 @@
 #include "kernel/action/action_arrow.h"
 #include "kernel/engine/engine.h"
 #include "kernel/feature/feature.h"
-#include "kernel/log/log_fate.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 
@@ -256,12 +255,7 @@ static silt_status check_taken(struct writing *w, silt_error *err)
 /* A checkpoint without its commit would pass for a table, whose files are gone. */
 static silt_status check_standing(struct writing *w, silt_error *err)
 {
-    const struct sl_log_look look = {.env = w->content.env,
-                                     .storage = w->content.source.storage,
-                                     .root = w->content.source.root,
-                                     .base = sl_snapshot_commit_file(w->snapshot),
-                                     .ours = w->putting.version};
-    if (sl_log_fate(&look, w->call) != SL_LOG_GONE) {
+    if (sl_snapshot_fate(w->snapshot, w->call, w->putting.version) != SL_LOG_GONE) {
         return SILT_OK;
     }
     sl_checkpoint_take_back(&w->putting);

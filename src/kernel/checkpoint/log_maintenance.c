@@ -82,7 +82,7 @@ static silt_status write_compacted(struct compact *c, struct sl_buf *bytes, silt
     }
     SL_TRY(sl_compaction_write(&compaction, c->call, bytes, &result->actions, err));
     silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
-    SL_TRY(silt_storage_put_if_absent(c->source.storage, c->call, path.ptr, bytes->data, bytes->len, &outcome, err));
+    SL_TRY(silt_storage_put_beside(c->source.storage, c->call, path.ptr, bytes->data, bytes->len, &outcome, err));
     if (outcome == SILT_PUT_AMBIGUOUS) {
         return sl_fail(err, SILT_EIO, NULL, "the store did not tell whether %s was written", name);
     }

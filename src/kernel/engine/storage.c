@@ -212,40 +212,61 @@ static silt_status judge_put(const silt_storage *storage, silt_status status, si
     return status;
 }
 
-silt_status silt_storage_put_if_absent(silt_storage *storage, const silt_call *call, const char *path, const void *data,
-                                       size_t data_len, silt_put_outcome *outcome, silt_error *err)
+typedef silt_status create_slot(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
+                                silt_put_outcome *outcome, silt_error *err);
+
+/* Bytes under a name that must be free. */
+struct creation {
+    create_slot *slot;
+    const char *operation;
+    const char *path;
+    const void *data;
+    size_t data_len;
+};
+
+static silt_status create(silt_storage *storage, const silt_call *call, const struct creation *creation,
+                          silt_put_outcome *outcome, silt_error *err)
 {
     if (outcome == NULL) {
-        return sl_fail(err, SILT_EINVALID, NULL, "put_if_absent needs an out parameter");
+        return sl_fail(err, SILT_EINVALID, NULL, "%s needs an out parameter", creation->operation);
     }
     *outcome = SILT_PUT_AMBIGUOUS;
-    SL_TRY(sl_storage_begin(storage, call, path, err));
-    if (data == NULL && data_len > 0) {
-        return sl_fail(err, SILT_EINVALID, NULL, "put_if_absent was given no bytes");
+    SL_TRY(sl_storage_begin(storage, call, creation->path, err));
+    if (creation->data == NULL && creation->data_len > 0) {
+        return sl_fail(err, SILT_EINVALID, NULL, "%s was given no bytes", creation->operation);
     }
     silt_error found = SILT_ERROR_INIT;
     silt_put_outcome answer = SILT_PUT_AMBIGUOUS;
-    silt_status status = storage->slots.put_if_absent(storage->impl, call, path, data, data_len, &answer, &found);
+    silt_status status = creation->slot(storage->impl, call, creation->path, creation->data, creation->data_len,
+                                        &answer, &found);
     status = judge_put(storage, status, answer, outcome, &found);
-    return sl_storage_finish(status, "creating", path, &found, err);
+    return sl_storage_finish(status, "creating", creation->path, &found, err);
+}
+
+silt_status silt_storage_put_if_absent(silt_storage *storage, const silt_call *call, const char *path, const void *data,
+                                       size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    create_slot *slot = storage != NULL ? storage->slots.put_if_absent : NULL;
+    const struct creation creation = {slot, "put_if_absent", path, data, data_len};
+    return create(storage, call, &creation, outcome, err);
 }
 
 silt_status silt_storage_put_hint(silt_storage *storage, const silt_call *call, const char *path, const void *data,
                                   size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
-    if (storage == NULL || storage->slots.put_hint == NULL) {
-        return silt_storage_put_if_absent(storage, call, path, data, data_len, outcome, err);
-    }
-    if (outcome == NULL || (data == NULL && data_len > 0)) {
-        return sl_fail(err, SILT_EINVALID, NULL, "put_hint needs bytes and an out parameter");
-    }
-    *outcome = SILT_PUT_AMBIGUOUS;
-    SL_TRY(sl_storage_begin(storage, call, path, err));
-    silt_error found = SILT_ERROR_INIT;
-    silt_put_outcome answer = SILT_PUT_AMBIGUOUS;
-    silt_status status = storage->slots.put_hint(storage->impl, call, path, data, data_len, &answer, &found);
-    status = judge_put(storage, status, answer, outcome, &found);
-    return sl_storage_finish(status, "creating", path, &found, err);
+    create_slot *slot = storage != NULL ? storage->slots.put_hint : NULL;
+    const struct creation creation = {slot, "put_hint", path, data, data_len};
+    return slot != NULL ? create(storage, call, &creation, outcome, err)
+                        : silt_storage_put_if_absent(storage, call, path, data, data_len, outcome, err);
+}
+
+silt_status silt_storage_put_beside(silt_storage *storage, const silt_call *call, const char *path, const void *data,
+                                    size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    create_slot *slot = storage != NULL ? storage->slots.put_beside : NULL;
+    const struct creation creation = {slot, "put_beside", path, data, data_len};
+    return slot != NULL ? create(storage, call, &creation, outcome, err)
+                        : silt_storage_put_if_absent(storage, call, path, data, data_len, outcome, err);
 }
 
 silt_status silt_storage_put(silt_storage *storage, const silt_call *call, const char *path, const void *data,

@@ -6,6 +6,7 @@
 
 #include "base/vec.h"
 #include "kernel/log/crc.h"
+#include "kernel/log/log_fate.h"
 #include "kernel/log/segment.h"
 #include "silt/snapshot.h"
 #include "silt/table.h"
@@ -26,6 +27,9 @@ bool sl_snapshot_was_newest(const silt_snapshot *snapshot, int64_t within_us);
 
 /* The commit file of its version as it was listed; NULL: it was not there. Borrowed. */
 const struct sl_log_file *sl_snapshot_commit_file(const silt_snapshot *snapshot);
+
+/* What has become of the table that something new rests on; see sl_log_look for `ours`. One request where it stands. */
+enum sl_log_fate sl_snapshot_fate(const silt_snapshot *snapshot, const silt_call *call, int64_t ours);
 
 /* SILT_ENOTTABLE: says whether there is a folder at all. */
 silt_status sl_table_absent(silt_table *table, const silt_call *call, silt_error *err);

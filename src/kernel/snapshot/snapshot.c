@@ -74,6 +74,16 @@ const struct sl_log_file *sl_snapshot_commit_file(const silt_snapshot *snapshot)
     return snapshot->segment.has_commit_file ? &snapshot->segment.commit_file : NULL;
 }
 
+enum sl_log_fate sl_snapshot_fate(const silt_snapshot *snapshot, const silt_call *call, int64_t ours)
+{
+    const struct sl_log_look look = {.env = snapshot->env,
+                                     .storage = sl_snapshot_storage(snapshot),
+                                     .root = sl_snapshot_root(snapshot),
+                                     .base = sl_snapshot_commit_file(snapshot),
+                                     .ours = ours};
+    return sl_log_fate(&look, call);
+}
+
 silt_snapshot *silt_snapshot_ref(silt_snapshot *snapshot)
 {
     if (snapshot != NULL) {

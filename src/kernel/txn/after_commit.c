@@ -16,6 +16,7 @@
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 #include "kernel/txn/after_crc.h"
+#include "kernel/txn/creation_check.h"
 
 /* A larger commit is not parsed again only to derive a checksum, which the next checkpoint brings. */
 #define MAX_PARSED_BYTES ((size_t)64 * 1024 * 1024)
@@ -154,13 +155,14 @@ static void add_checksum(struct after *after)
 static void look(struct after *after)
 {
     const struct sl_committed *committed = after->committed;
-    const bool rests = committed->base != NULL && !sl_table_is_catalog(committed->table);
-    const struct sl_log_look what = {.env = after->env,
-                                     .storage = sl_table_storage(committed->table),
-                                     .root = sl_table_root(committed->table),
-                                     .base = rests ? sl_snapshot_commit_file(committed->base) : NULL,
-                                     .ours = committed->version};
-    after->fate = sl_log_fate(&what, after->call);
+    if (sl_table_is_catalog(committed->table)) {
+        return; /* what a catalog manages, it alone gives away */
+    }
+    if (committed->base != NULL) {
+        after->fate = sl_snapshot_fate(committed->base, after->call, committed->version);
+    } else if (committed->created_id.ptr != NULL) {
+        after->fate = sl_creation_fate(committed->table, after->call, committed->created_id);
+    }
 }
 
 static void run_item(void *arg, size_t item)
@@ -203,7 +205,8 @@ enum sl_log_fate sl_after_commit(const struct sl_committed *committed, const sil
     struct after after = {.committed = committed,
                           .call = call,
                           .env = silt_engine_env(silt_table_engine(committed->table)),
-                          .metadata = committed->base != NULL ? sl_snapshot_get_metadata(committed->base) : NULL};
+                          .metadata = committed->base != NULL ? sl_snapshot_get_metadata(committed->base) : NULL,
+                          .fate = SL_LOG_STANDS};
     sl_arena_init(&after.arena, after.env);
     look_and_add_checksum(&after);
     const bool stands = after.fate == SL_LOG_STANDS;

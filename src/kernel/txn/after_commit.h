@@ -18,13 +18,14 @@ struct sl_committed {
     silt_table *table;
     silt_snapshot *base; /* that the transaction read; NULL for a table that it created */
     int64_t version;
+    struct sl_str created_id;                  /* of the metadata of that table; absent: none was created */
     struct sl_str bytes;                       /* the commit file as it was committed */
     const struct silt_commit_options *options; /* NULL: defaults */
 };
 
 /*
  * Never fails: what goes wrong is told once on the log sink of the environment. Returns what has become of the table that the transaction
- * read; unless it stands, nothing is left of what was done here.
+ * read or created; unless it stands, nothing is left of what was done here.
  */
 enum sl_log_fate sl_after_commit(const struct sl_committed *committed, const silt_call *call);
 

@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "kernel/log/log_fate.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/txn/txn_write.h"
 
@@ -60,12 +59,7 @@ static silt_status judge(const silt_txn *txn, const struct tail *tail, int64_t n
 
 static bool stands(const silt_txn *txn, const silt_call *call)
 {
-    const struct sl_log_look look = {.env = txn->env,
-                                     .storage = txn->storage,
-                                     .root = txn->root,
-                                     .base = sl_snapshot_commit_file(txn->snapshot),
-                                     .ours = -1};
-    return sl_log_fate(&look, call) == SL_LOG_STANDS;
+    return sl_snapshot_fate(txn->snapshot, call, -1) == SL_LOG_STANDS;
 }
 
 /* Of a base that was the newest version a moment ago its commit is looked for where that is no request: what is refused now leaves no trace. */

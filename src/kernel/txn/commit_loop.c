@@ -290,6 +290,17 @@ static silt_status resolve(struct run *run, bool *over, silt_error *err)
     return *over ? finish_unknown(run, err) : SILT_OK;
 }
 
+/* The folder of the log went away under the table; with it what an earlier request without an answer may have left there. */
+static bool is_dropped(const struct run *run, silt_status status)
+{
+    const struct sl_commit_place *place = run->job->place;
+    if (status != SILT_ENOTFOUND || !place->rests || sl_error_is(&run->last, SL_BUCKET_NOT_FOUND)) {
+        return false;
+    }
+    const silt_call call = call_in_time(run);
+    return !run->open || sl_place_is_gone(place, &call);
+}
+
 /* An attempt. *over: committed, or failed for good. */
 static silt_status put_once(struct run *run, bool *over, silt_error *err)
 {
@@ -310,6 +321,10 @@ static silt_status put_once(struct run *run, bool *over, silt_error *err)
         begin_follow_up(run); /* also with EXISTS, until the version was read */
         return SILT_OK;
     }
+    if (is_dropped(run, status)) {
+        *over = true;
+        return finish_dropped(run, err);
+    }
     if (run->open) {
         return SILT_OK; /* this request failed, but an earlier one may still land */
     }
@@ -320,9 +335,6 @@ static silt_status put_once(struct run *run, bool *over, silt_error *err)
     *over = true;
     if (status == SILT_EIO && look_at(run, &ignored, &look_status) == LOOK_OURS) {
         return finish(run, SILT_COMMIT_COMMITTED);
-    }
-    if (status == SILT_ENOTFOUND && run->job->place->base != NULL && !sl_error_is(&cause, SL_BUCKET_NOT_FOUND)) {
-        return finish_dropped(run, err); /* the folder of the log went away under it */
     }
     run->last = cause;
     return finish_failed(run, status, err);

@@ -5,6 +5,7 @@
 #include "kernel/txn/commit_place.h"
 
 #include "base/error.h"
+#include "base/uri.h"
 #include "kernel/log/commit.h"
 
 /* Of the published file of a version. */
@@ -27,7 +28,9 @@ silt_status sl_place_put(struct sl_commit_place *place, const silt_call *call, i
     }
     silt_status status = commit_path(place, version, &scratch, &path, err);
     if (status == SILT_OK) {
-        status = silt_storage_put_if_absent(place->storage, call, path, bytes.ptr, bytes.len, outcome, err);
+        status = place->rests
+                     ? silt_storage_put_beside(place->storage, call, path, bytes.ptr, bytes.len, outcome, err)
+                     : silt_storage_put_if_absent(place->storage, call, path, bytes.ptr, bytes.len, outcome, err);
     }
     sl_arena_release(&scratch);
     return status;
@@ -86,6 +89,27 @@ silt_status sl_place_take_back(const struct sl_commit_place *place, int64_t vers
     }
     sl_arena_release(&scratch);
     return status;
+}
+
+static bool stop_at_first(void *ctx, const silt_file_entry *entry)
+{
+    (void)ctx;
+    (void)entry;
+    return false;
+}
+
+bool sl_place_is_gone(const struct sl_commit_place *place, const silt_call *call)
+{
+    struct sl_arena scratch;
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = SILT_OK;
+    sl_arena_init(&scratch, place->env);
+    const char *dir = sl_uri_join(&scratch, place->root, SL_STR(SL_LOG_DIR)).ptr;
+    if (dir != NULL && place->committer == NULL) {
+        status = silt_storage_list(place->storage, call, dir, NULL, stop_at_first, NULL, &found);
+    }
+    sl_arena_release(&scratch);
+    return status == SILT_ENOTFOUND && !sl_error_is(&found, SL_BUCKET_NOT_FOUND);
 }
 
 silt_status sl_place_time(const struct sl_commit_place *place, const silt_call *call, int64_t version, int64_t *time_ms,

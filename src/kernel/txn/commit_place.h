@@ -14,10 +14,10 @@
 
 struct sl_commit_place {
     const silt_env *env;
-    silt_storage *storage;          /* borrowed */
-    struct sl_str root;             /* of the table */
-    silt_committer *committer;      /* borrowed; NULL: the log's folder */
-    const struct sl_log_file *base; /* what the transaction rests on, as it was listed; NULL: nothing, or not known */
+    silt_storage *storage;     /* borrowed */
+    struct sl_str root;        /* of the table */
+    silt_committer *committer; /* borrowed; NULL: the log's folder */
+    bool rests;                /* the transaction rests on versions that are there; else it makes a table */
 
     /* What was staged last, for the committer; zero at first. */
     int64_t staged_version;
@@ -25,7 +25,7 @@ struct sl_commit_place {
     char staged_name[SL_UUID_TEXT_SIZE + 32]; /* empty: nothing */
 };
 
-/* Asks for a version. Answers and failures as those of silt_storage_put_if_absent. */
+/* Asks for a version. Answers and failures as those of silt_storage_put_beside, or for what makes a table silt_storage_put_if_absent. */
 silt_status sl_place_put(struct sl_commit_place *place, const silt_call *call, int64_t version, struct sl_str bytes,
                          silt_put_outcome *outcome, silt_error *err);
 
@@ -35,6 +35,9 @@ silt_status sl_place_read(const struct sl_commit_place *place, const silt_call *
 
 /* Takes back a version of ours that stands alone. Not subject to the deadline of a call. */
 silt_status sl_place_take_back(const struct sl_commit_place *place, int64_t version, silt_error *err);
+
+/* Is there no folder of the log any more? False where that cannot be learned, and for a catalog's table. */
+bool sl_place_is_gone(const struct sl_commit_place *place, const silt_call *call);
 
 /* After an end in which nothing of ours is, or will be, in the log: what was staged is removed. */
 void sl_place_drop_staged(struct sl_commit_place *place);

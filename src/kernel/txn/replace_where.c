@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "kernel/feature/feature.h"
 #include "kernel/snapshot/state.h"
+#include "kernel/txn/stats_check.h"
 #include "kernel/txn/txn_write.h"
 
 /* The files that a scan keeps, by absolute path. */
@@ -50,7 +51,7 @@ static silt_status note_rows(struct kept *kept, const struct sl_add *add, silt_e
         return SILT_OK;
     }
     /* What cannot be read is not known: these are another writer's statistics. */
-    if (sl_txn_count_rows(kept->txn, add->stats, &rows, NULL) == SILT_ENOMEM) {
+    if (sl_stats_count_rows(kept->txn->env, add->stats, &rows, NULL) == SILT_ENOMEM) {
         return sl_fail_nomem(err);
     }
     if (rows >= 0 && add->deletion_vector != NULL) {

@@ -187,7 +187,7 @@ static struct sl_commit_place place_of(const silt_txn *txn)
                                     .storage = txn->storage,
                                     .root = txn->root,
                                     .committer = txn->by_catalog ? sl_table_committer(txn->table) : NULL,
-                                    .base = txn->snapshot != NULL ? sl_snapshot_commit_file(txn->snapshot) : NULL};
+                                    .rests = txn->snapshot != NULL};
 }
 
 static silt_status run_job(struct run *run, const silt_call *call, silt_error *err)
@@ -300,6 +300,30 @@ static silt_status finish_fallen(struct run *run, enum sl_log_fate fate, silt_er
     return status;
 }
 
+/* The first version of a table was written, and below what is left of another, or in the place of its first. */
+static silt_status finish_hidden(struct run *run, enum sl_log_fate fate, silt_error *err)
+{
+    const struct sl_commit_place place = place_of(run->txn);
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = SILT_OK;
+    if (fate == SL_LOG_EXPIRED && sl_place_take_back(&place, run->end.version, &found) == SILT_OK) {
+        run->end.outcome = SILT_COMMIT_CONFLICT;
+        run->end.conflict = SILT_CONFLICT_CONCURRENT_WRITE;
+        run->end.version = -1;
+        status = sl_fail(err, SILT_ECONFLICT, "DELTA_CONCURRENT_WRITE",
+                         "another table was made here meanwhile, and its first versions have expired since");
+        sl_error_hint(err, "run the operation again; it will start from the table's new state");
+        return status;
+    }
+    run->end.outcome = SILT_COMMIT_UNKNOWN;
+    status = sl_fail(
+        err, SILT_EUNKNOWN, NULL, "version %lld was written (txnId %s), but the table is another one now%s%s",
+        (long long)run->end.version, run->render.txn_id, found.message[0] != '\0' ? ": " : "", found.message);
+    sl_error_version(err, run->end.version);
+    sl_error_hint(err, "look at the table before trying again");
+    return status;
+}
+
 /* Everything that can be done once the version is ours. */
 static silt_status finish_committed(struct run *run, const silt_call *call, silt_error *err)
 {
@@ -308,11 +332,12 @@ static silt_status finish_committed(struct run *run, const silt_call *call, silt
     const struct sl_committed committed = {.table = txn->table,
                                            .base = txn->snapshot,
                                            .version = run->end.version,
+                                           .created_id = txn->snapshot == NULL ? txn->metadata.id : (struct sl_str){0},
                                            .bytes = sl_buf_view(&run->bytes),
                                            .options = &txn->options};
     const enum sl_log_fate fate = sl_after_commit(&committed, call);
     if (fate != SL_LOG_STANDS) {
-        return finish_fallen(run, fate, err);
+        return txn->snapshot != NULL ? finish_fallen(run, fate, err) : finish_hidden(run, fate, err);
     }
     txn->written.len = 0; /* they belong to the table now */
     sl_txn_unmark_creation(txn);

@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "base/uri.h"
 #include "base/utf8.h"
-#include "json/json.h"
 #include "kernel/feature/feature.h"
 #include "kernel/snapshot/state.h"
+#include "kernel/txn/stats_check.h"
 #include "kernel/txn/txn_write.h"
 #include "schema/value.h"
 
@@ -198,45 +198,6 @@ static bool has_not_null(const struct silt_type *type)
     return (type->kind == SILT_TYPE_ARRAY || type->kind == SILT_TYPE_MAP) && has_not_null(type->element);
 }
 
-/* Readers differ in what they take a number of rows for that is none, and which of two they believe. */
-static silt_status read_row_count(const sl_json *stats, int64_t *rows, silt_error *err)
-{
-    const sl_json *count = sl_json_member(stats, "numRecords");
-    struct sl_json_iter members = sl_json_iterate(stats);
-    struct sl_str key;
-    const sl_json *value = NULL;
-    while (sl_json_next(&members, &key, &value)) {
-        if (sl_str_eq(key, SL_STR("numRecords")) && value != count) {
-            return sl_fail(err, SILT_EINVALID, NULL, "a file's statistics have numRecords twice");
-        }
-    }
-    int64_t found = -1;
-    if (!sl_json_is_null(count) && (!sl_json_to_i64(count, &found) || found < 0)) {
-        return sl_fail(err, SILT_EINVALID, NULL,
-                       "numRecords of a file's statistics must be a whole number, not negative");
-    }
-    *rows = found;
-    return SILT_OK;
-}
-
-silt_status sl_txn_count_rows(const silt_txn *txn, struct sl_str stats, int64_t *rows, silt_error *err)
-{
-    *rows = -1;
-    if (stats.ptr == NULL) {
-        return SILT_OK;
-    }
-    struct sl_json_doc *doc = NULL;
-    silt_status status = sl_json_parse(txn->env, stats, &doc, err);
-    if (status == SILT_OK && !sl_json_is_object(sl_json_root(doc))) {
-        status = sl_fail(err, SILT_EINVALID, NULL, "a file's statistics must be a JSON object");
-    }
-    if (status == SILT_OK) {
-        status = read_row_count(sl_json_root(doc), rows, err);
-    }
-    sl_json_free(doc);
-    return status;
-}
-
 /* PROTOCOL: Iceberg Compatibility V1, V2: every file that is added has numRecords. */
 static bool needs_row_counts(const silt_txn *txn)
 {
@@ -284,7 +245,8 @@ silt_status silt_txn_add_file(silt_txn *txn, const silt_add_file *file, silt_err
                          .base_row_id = SL_NO_I64,
                          .default_row_commit_version = SL_NO_I64};
     int64_t rows = -1;
-    SL_TRY(sl_txn_count_rows(txn, sl_str_from(file->stats), &rows, err));
+    const struct sl_stats_subject subject = {txn->physical, file->path};
+    SL_TRY(sl_stats_check(txn->env, &subject, sl_str_from(file->stats), &rows, err));
     if (rows < 0 && needs_row_counts(txn)) {
         return sl_fail(err, SILT_ECONSTRAINT, NULL,
                        "the table is kept compatible with Iceberg: the statistics of %s must tell numRecords",

@@ -141,11 +141,6 @@ silt_status sl_txn_log_path(silt_txn *txn, const char *path, struct sl_str *out,
 /* The logged partition values of a file; values in the order of the table's partition columns. */
 silt_status sl_txn_partition_values(silt_txn *txn, const silt_value *values, size_t n, struct sl_kv_list *out,
                                     silt_error *err);
-/*
- * numRecords of statistics in JSON; -1 if they do not say, or are absent. Fails when they are no JSON object, which readers would have to
- * parse.
- */
-silt_status sl_txn_count_rows(const silt_txn *txn, struct sl_str stats, int64_t *rows, silt_error *err);
 /* Takes an add, whose memory is in the arena, after checking that no other action names the file. */
 silt_status sl_txn_push_add(silt_txn *txn, const struct sl_add *add, int64_t rows, silt_error *err);
 

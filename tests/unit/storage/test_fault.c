@@ -115,6 +115,22 @@ static void a_hint_fails_as_a_create_does(void **state)
     assert_string_equal(rig->events, "put_hint memory://t/a EIO 2 1\nput_hint memory://t/a OK 2 1\n");
 }
 
+/* A commit, whichever of the two it is. */
+static void a_file_beside_others_fails_as_a_create_does(void **state)
+{
+    struct rig *rig = *state;
+    silt_put_outcome outcome = SILT_PUT_DONE;
+    silt_error err = SILT_ERROR_INIT;
+    inject(rig, "put_if_absent", SILT_FAULT_BEFORE);
+    assert_int_equal(silt_storage_put_beside(rig->trace, NULL, "memory://t/a", "x", 1, &outcome, &err), SILT_EIO);
+    store_expect_missing(rig->memory, "memory://t/a");
+    inject(rig, "put_if_absent", SILT_FAULT_AFTER);
+    assert_int_equal(silt_storage_put_beside(rig->trace, NULL, "memory://t/a", "x", 1, &outcome, &err), SILT_OK);
+    assert_int_equal(outcome, SILT_PUT_AMBIGUOUS);
+    store_expect(rig->memory, "memory://t/a", "x");
+    assert_string_equal(rig->events, "put_if_absent memory://t/a EIO 2 1\nput_if_absent memory://t/a OK 2 1\n");
+}
+
 static bool count_entry(void *ctx, const silt_file_entry *entry)
 {
     unsigned *n = ctx;
@@ -274,6 +290,7 @@ int main(void)
         TEST(a_fault_before_a_create_leaves_no_file),
         TEST(a_fault_after_a_create_is_ambiguous_and_the_file_is_there),
         TEST(a_hint_fails_as_a_create_does),
+        TEST(a_file_beside_others_fails_as_a_create_does),
         TEST(every_operation_can_fail_before_and_after),
         TEST(requests_of_a_batch_fail_each_for_itself),
         TEST(operations_are_numbered_and_traced),

@@ -96,6 +96,26 @@ static void a_hint_does_not_wait_for_the_disk(void **state)
     assert_true(write_calls > 0);
 }
 
+static void a_file_beside_others_is_durable_and_makes_no_folder(void **state)
+{
+    struct rig *rig = *state;
+    char path[4200];
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+    silt_error err = SILT_ERROR_INIT;
+    rig->calls.sync = count_sync;
+    write_calls = 0;
+    assert_int_equal(silt_storage_put_beside(rig->store, NULL, rig->path, "text", 4, &outcome, &err), SILT_OK);
+    assert_int_equal(outcome, SILT_PUT_DONE);
+    assert_int_equal(write_calls, 2); /* its bytes, and its name */
+    store_expect(rig->store, rig->path, "text");
+    (void)snprintf(path, sizeof(path), "%s/log/1.json", rig->dir);
+    for (int named = 0; named < 2; named++) {
+        assert_int_equal(silt_storage_put_beside(rig->store, NULL, path, "text", 4, &outcome, &err), SILT_ENOTFOUND);
+        assert_int_equal(count_names(rig->dir, NULL, 0), 1);
+        rig->calls.link_unnamed = NULL;
+    }
+}
+
 static void a_full_disk_is_told_and_nothing_is_left(void **state)
 {
     struct rig *rig = *state;
@@ -249,7 +269,7 @@ int main(void)
         TEST(a_failed_put_keeps_the_old_file),         TEST(a_path_through_a_file_is_refused),
         TEST(a_folder_is_not_replaced_by_a_file),      TEST(a_place_that_takes_no_files_is_refused),
         TEST(hidden_names_cannot_be_written),          TEST(without_random_bytes_nothing_is_written),
-        TEST(out_of_memory_is_reported_everywhere),
+        TEST(out_of_memory_is_reported_everywhere),    TEST(a_file_beside_others_is_durable_and_makes_no_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,6 +38,39 @@ static void a_hint_takes_a_free_name_only(void **state)
     assert_int_equal(silt_storage_put_hint(fixture->store, NULL, path, NULL, 3, &outcome, &err), SILT_EINVALID);
 }
 
+static void a_file_beside_others_takes_a_free_name_only(void **state)
+{
+    const struct store_fixture *fixture = *state;
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+    silt_error err = SILT_ERROR_INIT;
+    assert_int_equal(store_put_new(fixture->store, store_path(fixture, "log/0.json"), "first"), SILT_PUT_DONE);
+    const char *path = store_path(fixture, "log/1.json");
+    assert_int_equal(silt_storage_put_beside(fixture->store, NULL, path, "one", 3, &outcome, &err), SILT_OK);
+    assert_int_equal(outcome, SILT_PUT_DONE);
+    assert_int_equal(silt_storage_put_beside(fixture->store, NULL, path, "two", 3, &outcome, &err), SILT_OK);
+    assert_int_equal(outcome, SILT_PUT_EXISTS);
+    store_expect(fixture->store, path, "one");
+    assert_int_equal(silt_storage_put_beside(fixture->store, NULL, path, NULL, 3, &outcome, &err), SILT_EINVALID);
+}
+
+/* A store without folders has nothing to miss. */
+static void a_file_beside_others_makes_no_folder(void **state)
+{
+    const struct store_fixture *fixture = *state;
+    const char *path = store_path(fixture, "gone/log/1.json");
+    silt_put_outcome outcome = SILT_PUT_AMBIGUOUS;
+    silt_error err = SILT_ERROR_INIT;
+    const silt_status status = silt_storage_put_beside(fixture->store, NULL, path, "one", 3, &outcome, &err);
+    if (status == SILT_OK) {
+        assert_int_equal(outcome, SILT_PUT_DONE);
+        store_expect(fixture->store, path, "one");
+        return;
+    }
+    assert_int_equal(status, SILT_ENOTFOUND);
+    store_expect_missing(fixture->store, path);
+    assert_string_equal(store_list(fixture->store, store_path(fixture, "gone"), NULL, true), "ENOTFOUND");
+}
+
 static void a_removed_name_is_free_again(void **state)
 {
     const struct store_fixture *fixture = *state;
@@ -426,6 +459,8 @@ static void an_error_names_operation_and_file_once(void **state)
 static const struct store_test tests[] = {
     {"a_taken_name_keeps_its_bytes", a_taken_name_keeps_its_bytes},
     {"a_hint_takes_a_free_name_only", a_hint_takes_a_free_name_only},
+    {"a_file_beside_others_takes_a_free_name_only", a_file_beside_others_takes_a_free_name_only},
+    {"a_file_beside_others_makes_no_folder", a_file_beside_others_makes_no_folder},
     {"a_removed_name_is_free_again", a_removed_name_is_free_again},
     {"every_write_is_in_the_next_listing", every_write_is_in_the_next_listing},
     {"names_come_in_byte_order_from_the_start", names_come_in_byte_order_from_the_start},
