@@ -87,7 +87,7 @@ SILT_API SILT_NODISCARD silt_status silt_table_fsck(silt_table *table, const sil
 /*
  * Removes a table: its folder with everything in it, files that no version names included. Links in it are removed, not followed.
  * SILT_ENOTTABLE when there is no log; SILT_EINVALID when another table lies within it, or the folder is a link; SILT_EUNSUPPORTED when a
- * catalog manages the table or the store cannot remove folders. A failure of the store while it removes can leave the table gone and files of
+ * catalog manages the table or the store cannot remove folders (a local one: a mount point, or one that the file system cannot rename). A failure of the store while it removes can leave the table gone and files of
  * it still there: the next attempt then says SILT_ENOTTABLE. Writers that are still at work may leave files at the place.
  */
 SILT_API SILT_NODISCARD silt_status silt_table_drop(silt_table *table, const silt_call *call, silt_error *err);

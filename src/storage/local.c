@@ -56,7 +56,8 @@ static const struct sl_local_calls system_calls = {.link = link,
                                                    .rename_noreplace = system_rename_noreplace,
                                                    .write = write,
                                                    .sync = fsync,
-                                                   .link_unnamed = system_link_unnamed};
+                                                   .link_unnamed = system_link_unnamed,
+                                                   .rename_folder = rename};
 
 const struct sl_local_calls *sl_local_system_calls(void)
 {

@@ -36,6 +36,7 @@ struct sl_local_calls {
     int (*sync)(int fd);
     /* Names a file that was opened with O_TMPFILE, as link(2). NULL: there are no files without a name. */
     int (*link_unnamed)(int fd, const char *to);
+    int (*rename_folder)(const char *from, const char *to); /* as rename(2): takes a table away as a whole */
 };
 
 /* A finished file without a name that lost a race for one, for the next try with the same bytes. */

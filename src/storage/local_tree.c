@@ -107,6 +107,25 @@ static silt_status remove_folder(const struct removal *removal, int parent, cons
     return status;
 }
 
+/*
+ * It is not emptied in its place instead: whoever is killed then leaves half of it, and what others make there anew meanwhile, as a table in the
+ * place of one whose first commit is gone, would go with it.
+ */
+static silt_status fail_rename(int errnum, silt_error *err)
+{
+    if (errnum != EXDEV && errnum != EBUSY) {
+        return sl_local_fail_write(err, errnum, "take its name away");
+    }
+    const silt_status status = sl_fail(err, SILT_EUNSUPPORTED, NULL,
+                                       "the folder cannot be taken away as a whole, as %s; nothing was removed",
+                                       errnum == EXDEV ? "its file system cannot rename it" : "it is a mount point");
+    err->sys_code = errnum;
+    sl_error_hint(err, errnum == EXDEV ? "an overlay does so with a folder of a lower layer, unless it is mounted with "
+                                         "redirect_dir=on; else remove the folder while nobody uses it"
+                                       : "remove what is in it while nobody uses it");
+    return status;
+}
+
 silt_status sl_local_remove_tree(void *impl, const silt_call *call, const char *dir, silt_error *err)
 {
     const struct sl_local *local = impl;
@@ -126,8 +145,8 @@ silt_status sl_local_remove_tree(void *impl, const silt_call *call, const char *
     char hidden[SL_LOCAL_PATH_SIZE];
     SL_TRY(sl_call_check(local->env, call, err));
     SL_TRY(sl_local_temp_path(local, path, hidden, err));
-    if (rename(path, hidden) != 0) {
-        return errno == ENOENT ? SILT_OK : sl_local_fail_write(err, errno, "take its name away");
+    if (local->calls->rename_folder(path, hidden) != 0) {
+        return errno == ENOENT ? SILT_OK : fail_rename(errno, err);
     }
     const struct removal removal = {.local = local, .call = call};
     return remove_folder(&removal, AT_FDCWD, hidden, 0, err);

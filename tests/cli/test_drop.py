@@ -47,6 +47,30 @@ class Drop(cli_support.CliTest):
             self.assertNotIn("1", rows)
             self.assertEqual(len(rows), len(set(rows)))
 
+    def in_overlay(self, options, text):
+        """The output of silt for a table in the lower layer of an overlay; needs to be root."""
+        script = (
+            "mkdir -p m o && mount -t tmpfs none o && mkdir o/u o/w && "
+            f"mount -t overlay none -o lowerdir=lower,upperdir=o/u,workdir=o/w{options} m || exit 77; "
+            'cd m; "$SILT" sql "$TEXT"; code=$?; ls -A; exit $code'
+        )
+        env = dict(os.environ, SILT=os.path.abspath(cli_support.SILT), TEXT=text)
+        done = subprocess.run(["unshare", "-m", "sh", "-c", script], cwd=self.dir, env=env, capture_output=True, text=True, check=False)
+        if done.returncode not in (0, 1, 2, 3, 4, 5) or "unshare" in done.stderr:
+            self.skipTest("no overlay can be mounted here")
+        return done
+
+    def test_a_table_in_a_lower_layer_of_an_overlay_stays_whole_unless_it_can_be_renamed(self):
+        os.mkdir(os.path.join(self.dir, "lower"))
+        self.sql(f"CREATE TABLE delta.`{os.path.abspath(self.dir)}/lower/t` AS SELECT 1 AS id")
+        done = self.in_overlay("", "DROP TABLE t")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("cannot rename it; nothing was removed", done.stderr)
+        self.assertIn("redirect_dir=on", done.stderr)
+        self.assertEqual(done.stdout.split(), ["t"])
+        done = self.in_overlay(",redirect_dir=on", "DROP TABLE t")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
 
 if __name__ == "__main__":
     cli_support.main()

@@ -217,6 +217,36 @@ static void a_file_of_another_device_is_copied(void **state)
     assert_int_equal(count_names(in_dir(rig, "t"), NULL, 0), 1);
 }
 
+static int rename_errno;
+
+static int refuse_rename(const char *from, const char *to)
+{
+    (void)from;
+    (void)to;
+    errno = rename_errno;
+    return -1;
+}
+
+/* As on an overlay, and of a mount point. */
+static void a_tree_that_cannot_be_renamed_stays_whole(void **state)
+{
+    struct rig *rig = *state;
+    silt_error err = SILT_ERROR_INIT;
+    store_put(rig->store, in_dir(rig, "t/_delta_log/0.json"), "x");
+    store_put(rig->store, in_dir(rig, "t/a"), "x");
+    rig->calls.rename_folder = refuse_rename;
+    for (int i = 0; i < 2; i++) {
+        rename_errno = i == 0 ? EXDEV : EBUSY;
+        assert_int_equal(silt_storage_remove_tree(rig->store, NULL, in_dir(rig, "t"), &err), SILT_EUNSUPPORTED);
+        assert_non_null(strstr(err.message, i == 0 ? "cannot rename it" : "mount point"));
+        assert_non_null(strstr(err.hint, i == 0 ? "redirect_dir=on" : "while nobody uses it"));
+        assert_int_equal(err.sys_code, rename_errno);
+        assert_string_equal(store_list(rig->store, in_dir(rig, "t"), NULL, true), "_delta_log/0.json\na\n");
+    }
+    rename_errno = EACCES;
+    assert_int_equal(silt_storage_remove_tree(rig->store, NULL, in_dir(rig, "t"), &err), SILT_EACCESS);
+}
+
 static void only_regular_files_are_adopted(void **state)
 {
     const struct rig *rig = *state;
@@ -254,6 +284,7 @@ int main(void)
         TEST(a_listing_can_be_cancelled_in_its_midst),
         TEST(a_batch_of_reads_can_be_cancelled_in_its_midst),
         TEST(a_file_of_another_device_is_copied),
+        TEST(a_tree_that_cannot_be_renamed_stays_whole),
         TEST(only_regular_files_are_adopted),
         TEST(a_file_moved_onto_itself_is_kept),
     };
