@@ -74,7 +74,8 @@ typedef struct silt_fsck_report {
  * files, row ids with each other.
  *
  * on_finding is called for whatever is wrong, one call at a time, perhaps from another thread; false ends the check
- * (SILT_ECANCELLED). A fault of the table is a finding, not an error; also a table that cannot be opened is checked as far as it
+ * (SILT_ECANCELLED). Others may go on meanwhile: what is wrong with the log is told when all of it was looked at, and if a clean-up took away
+ * files of it by then, what it left is checked instead; a data file that cannot be read is a fault if the newest version has it. A fault of the table is a finding, not an error; also a table that cannot be opened is checked as far as it
  * goes. *report (size set by the caller) is filled in every case. options NULL: everything is checked. SILT_ENOTTABLE: nothing of a
  * log is there; SILT_EENGINE or SILT_EUNSUPPORTED: the engine is not the default one, or its data plane cannot be loaded, and
  * options->no_data was not set.

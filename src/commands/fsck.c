@@ -15,6 +15,7 @@
 #define MAX_FINDINGS 1000
 #define MESSAGE_SIZE 1024
 #define NUMBER_SIZE 32
+#define MAX_WALKS 4 /* through a log of which others take away parts */
 
 static const char *const NAMES[SL_FSCK_CHECKS] = {
     [SL_FSCK_LOG] = "log",
@@ -56,17 +57,20 @@ static silt_status tell(struct sl_fsck *fsck, const struct sl_fsck_about *about,
                                  .check = NAMES[about->check],
                                  .version = about->version,
                                  .message = message};
-    struct sl_arena arena;
-    sl_arena_init(&arena, fsck->env);
-    const bool copied = text_of(&arena, about->file, &finding.file) &&
-                        text_of(&arena, about->column, &finding.column) &&
-                        text_of(&arena, about->expected, &finding.expected) &&
-                        text_of(&arena, about->found, &finding.found);
+    const bool holds = sl_fsck_holds(fsck, about);
+    struct sl_arena own;
+    struct sl_arena *arena = holds ? &fsck->held_arena : &own;
+    sl_arena_init(&own, fsck->env);
+    const bool copied = text_of(arena, about->file, &finding.file) && text_of(arena, about->column, &finding.column) &&
+                        text_of(arena, about->expected, &finding.expected) &&
+                        text_of(arena, about->found, &finding.found);
     silt_status status = copied ? SILT_OK : sl_fail_nomem(err);
-    if (status == SILT_OK && !fsck->on_finding(fsck->ctx, &finding)) {
+    if (status == SILT_OK && holds) {
+        status = sl_fsck_hold(fsck, &finding, err);
+    } else if (status == SILT_OK && !fsck->on_finding(fsck->ctx, &finding)) {
         status = sl_fail(err, SILT_ECANCELLED, NULL, "no more findings were wanted");
     }
-    sl_arena_release(&arena);
+    sl_arena_release(&own);
     return status;
 }
 
@@ -136,17 +140,60 @@ static silt_status list_log(struct sl_fsck *fsck, silt_error *err)
     return SILT_OK;
 }
 
-static silt_status check(struct sl_fsck *fsck, silt_error *err)
+static silt_status check_log_once(struct sl_fsck *fsck, silt_error *err)
 {
     SL_TRY(list_log(fsck, err));
     SL_TRY(open_snapshot(fsck, err));
     SL_TRY(sl_fsck_hint(fsck, err));
     SL_TRY(sl_fsck_log(fsck, err));
-    if (fsck->snapshot == NULL) {
-        return SILT_OK;
+    return fsck->snapshot != NULL ? sl_fsck_row_ids(fsck, err) : SILT_OK;
+}
+
+/* Everything that the walk made, but for the state of the process. */
+static void start_over(struct sl_fsck *fsck)
+{
+    sl_fsck_held_forget(fsck);
+    silt_snapshot_unref(fsck->snapshot);
+    fsck->snapshot = NULL;
+    sl_vec_release(&fsck->listing);
+    sl_arena_release(&fsck->arena);
+    sl_arena_init(&fsck->arena, fsck->env);
+    sl_vec_init(&fsck->listing, fsck->env, sizeof(struct sl_log_file));
+    memset(fsck->told, 0, sizeof(fsck->told));
+    fsck->report = (silt_fsck_report){.size = fsck->report.size, .version = -1, .seed = fsck->report.seed};
+}
+
+/* Who meets a clean-up of the log goes through what it left. */
+static silt_status check_log(struct sl_fsck *fsck, silt_error *err)
+{
+    fsck->hold = SL_FSCK_HOLD_ALL;
+    silt_status status = check_log_once(fsck, err);
+    for (int i = 1; i < MAX_WALKS && status == SILT_OK && fsck->report.faults > 0 && sl_fsck_log_lost_files(fsck);
+         i++) {
+        start_over(fsck);
+        status = check_log_once(fsck, err);
     }
-    SL_TRY(sl_fsck_row_ids(fsck, err));
-    return fsck->options.no_data ? SILT_OK : sl_fsck_files(fsck, err);
+    const silt_status told = sl_fsck_tell_held(fsck, status == SILT_OK ? err : NULL);
+    fsck->hold = SL_FSCK_HOLD_NONE;
+    return status == SILT_OK ? told : status;
+}
+
+static silt_status check_files(struct sl_fsck *fsck, silt_error *err)
+{
+    fsck->hold = SL_FSCK_HOLD_DOUBTFUL;
+    silt_status status = sl_fsck_files(fsck, err);
+    if (status == SILT_OK) {
+        status = sl_fsck_drop_dead_files(fsck, err);
+    }
+    const silt_status told = sl_fsck_tell_held(fsck, status == SILT_OK ? err : NULL);
+    fsck->hold = SL_FSCK_HOLD_NONE;
+    return status == SILT_OK ? told : status;
+}
+
+static silt_status check(struct sl_fsck *fsck, silt_error *err)
+{
+    SL_TRY(check_log(fsck, err));
+    return fsck->snapshot == NULL || fsck->options.no_data ? SILT_OK : check_files(fsck, err);
 }
 
 static silt_status take_options(struct sl_fsck *fsck, const silt_fsck_options *options, silt_error *err)
@@ -185,11 +232,13 @@ silt_status silt_table_fsck(silt_table *table, const silt_call *call, const silt
                            .source = {engine, sl_table_storage(table), sl_table_root(table)}};
     sl_arena_init(&fsck.arena, fsck.env);
     sl_vec_init(&fsck.listing, fsck.env, sizeof(struct sl_log_file));
+    sl_fsck_held_init(&fsck);
     silt_status status = take_options(&fsck, options, err);
     if (status == SILT_OK) {
         status = check(&fsck, err);
     }
     silt_snapshot_unref(fsck.snapshot);
+    sl_fsck_held_release(&fsck);
     sl_vec_release(&fsck.listing);
     sl_arena_release(&fsck.arena);
     *report = fsck.report;

@@ -1,7 +1,7 @@
 /*
  * The check of a table, shared by its files:
  *
- *   fsck.c             the course of it, telling findings
+ *   fsck.c             the course of it, telling findings; fsck_held.c: those that may come of a clean-up beside it
  *   fsck_log.c         the walk through the log from its beginning: gaps, what is compared at which version
  *   fsck_early.c       the next files of the log, asked for together
  *   fsck_commit.c      one commit: its rules, and what it makes of the state
@@ -47,6 +47,13 @@ enum sl_fsck_check {
     SL_FSCK_CHECKS
 };
 
+/* Which findings are kept, to be told when it is sure that they stand. */
+enum sl_fsck_hold {
+    SL_FSCK_HOLD_NONE,
+    SL_FSCK_HOLD_ALL,
+    SL_FSCK_HOLD_DOUBTFUL /* from the first fault on that the removal of a data file would explain */
+};
+
 struct sl_fsck {
     const silt_env *env;
     silt_table *table;
@@ -60,6 +67,9 @@ struct sl_fsck {
     struct sl_arena arena;   /* of the names in the listing */
     struct sl_vec listing;   /* of struct sl_log_file, in the order of names */
     silt_snapshot *snapshot; /* the newest; NULL: it cannot be opened */
+    enum sl_fsck_hold hold;
+    struct sl_vec held;         /* of silt_fsck_finding */
+    struct sl_arena held_arena; /* of their texts */
 };
 
 /* ---- fsck_early.c ---- */
@@ -101,6 +111,20 @@ silt_status sl_fsck_tell_numbers(struct sl_fsck *fsck, const struct sl_fsck_abou
  */
 silt_status sl_fsck_tell_failure(struct sl_fsck *fsck, const struct sl_fsck_about *about, const silt_error *failure,
                                  silt_error *err);
+
+/* ---- fsck_held.c ---- */
+
+void sl_fsck_held_init(struct sl_fsck *fsck);
+void sl_fsck_held_release(struct sl_fsck *fsck);
+void sl_fsck_held_forget(struct sl_fsck *fsck);
+bool sl_fsck_holds(const struct sl_fsck *fsck, const struct sl_fsck_about *about);
+/* Its texts but for the message are in held_arena. */
+silt_status sl_fsck_hold(struct sl_fsck *fsck, const silt_fsck_finding *finding, silt_error *err);
+silt_status sl_fsck_tell_held(struct sl_fsck *fsck, silt_error *err);
+/* Are files of the listing gone meanwhile? Costs a listing. */
+bool sl_fsck_log_lost_files(const struct sl_fsck *fsck);
+/* Drops held findings about files that the newest version does not have any more. */
+silt_status sl_fsck_drop_dead_files(struct sl_fsck *fsck, silt_error *err);
 
 /* ---- fsck_state.c ---- */
 

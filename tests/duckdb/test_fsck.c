@@ -165,6 +165,57 @@ static void files_must_be_there_and_of_their_size(void **state)
     check(s, "fault file 1 - part-: - for -\n");
 }
 
+/* What others do while the log is walked. */
+struct meanwhile {
+    struct session_fixture *s;
+    const char *statement; /* NULL: nothing but the removal */
+    const char *removed;
+};
+
+static void go_on(void *ctx, const silt_progress *progress)
+{
+    struct meanwhile *m = ctx;
+    (void)progress;
+    if (m->removed == NULL) {
+        return;
+    }
+    if (m->statement != NULL) {
+        session_expect_done(m->s, m->statement);
+    }
+    hand_remove(m->s, m->removed);
+    m->removed = NULL;
+}
+
+static void check_meanwhile(struct session_fixture *s, const char *statement, const char *lines)
+{
+    struct meanwhile meanwhile = {s, statement, data_file(s)};
+    const silt_call call = {
+        .size = sizeof(call), .abi_version = SILT_ABI_VERSION, .progress = go_on, .progress_ctx = &meanwhile};
+    struct fsck_findings found = {.call = &call};
+    silt_table *table = NULL;
+    assert_int_equal(silt_session_table(s->session, "t", &table, &s->err), SILT_OK);
+    fsck_run(&found, table, NULL);
+    assert_null(meanwhile.removed);
+    fsck_expect(&found, lines);
+    assert_int_equal(found.report.faults, lines[0] != '\0' ? 1 : 0);
+    fsck_release(&found);
+    silt_table_unref(table);
+}
+
+static void file_that_is_taken_out_and_deleted_meanwhile_is_no_fault(void **state)
+{
+    struct session_fixture *s = *state;
+    make(s);
+    check_meanwhile(s, "TRUNCATE TABLE t", "");
+}
+
+static void file_that_is_deleted_meanwhile_is_a_fault_while_it_is_live(void **state)
+{
+    struct session_fixture *s = *state;
+    make(s);
+    check_meanwhile(s, "INSERT INTO t VALUES (1, 'x', 2)", "fault file 1 - part-: - for -\n");
+}
+
 static void torn_file_is_told_by_size_and_by_data(void **state)
 {
     struct session_fixture *s = *state;
@@ -356,6 +407,8 @@ int main(void)
         SESSION_TEST(statistics_of_members_are_told_by_their_way),
         SESSION_TEST(wide_bounds_need_only_be_bounds),
         SESSION_TEST(files_must_be_there_and_of_their_size),
+        SESSION_TEST(file_that_is_taken_out_and_deleted_meanwhile_is_no_fault),
+        SESSION_TEST(file_that_is_deleted_meanwhile_is_a_fault_while_it_is_live),
         SESSION_TEST(torn_file_is_told_by_size_and_by_data),
         SESSION_TEST(column_of_a_type_that_cannot_be_read_is_told),
         SESSION_TEST(partition_values_must_parse),

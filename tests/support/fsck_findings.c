@@ -48,7 +48,7 @@ void fsck_run(struct fsck_findings *f, silt_table *table, const silt_fsck_option
     sl_buf_clear(&f->messages);
     f->err = (silt_error)SILT_ERROR_INIT;
     f->report = (silt_fsck_report){.size = sizeof(f->report)};
-    f->status = silt_table_fsck(table, NULL, options, take, f, &f->report, &f->err);
+    f->status = silt_table_fsck(table, f->call, options, take, f, &f->report, &f->err);
 }
 
 void fsck_release(struct fsck_findings *f)

@@ -9,6 +9,7 @@
 #include "silt/silt.h"
 
 struct fsck_findings {
+    const silt_call *call; /* of the check; NULL: none */
     struct sl_buf lines;
     struct sl_buf messages; /* of all findings, a line each */
     silt_fsck_report report;

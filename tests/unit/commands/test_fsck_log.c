@@ -114,6 +114,57 @@ static void log_without_its_beginning_is_checked_from_its_oldest_checkpoint(void
     check(f, "");
 }
 
+/* What a clean-up deletes while the log is walked, once commit 0 was read. */
+static void clean_up(void *ctx, const silt_progress *progress)
+{
+    struct log_fixture *f = ctx;
+    (void)progress;
+    log_remove(f, "00000000000000000000.json");
+    log_remove(f, "00000000000000000001.json");
+}
+
+static void log_that_is_cleaned_up_meanwhile_is_checked_as_it_is_then(void **state)
+{
+    struct log_fixture *f = *state;
+    const silt_call call = {
+        .size = sizeof(call), .abi_version = SILT_ABI_VERSION, .progress = clean_up, .progress_ctx = f};
+    const silt_fsck_options options = {.size = sizeof(options), .no_data = true};
+    struct fsck_findings found = {.call = &call};
+    make(f);
+    log_checkpoint(f, 2, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("b"), LOG_ADD("c"), LOG_REMOVE("a"), NULL);
+    log_put(f, "_last_checkpoint", "{\"version\":2,\"size\":5}");
+    log_commit(f, 3, LOG_REMOVE("x"), NULL);
+    fsck_run(&found, f->table, &options);
+    fsck_expect(&found, "note commit 3 - x: - for -\n");
+    assert_int_equal(found.report.commits, 2);
+    assert_int_equal(found.report.faults, 0);
+    assert_int_equal(found.report.notes, 1);
+    fsck_release(&found);
+}
+
+/* One file of the log is gone, and none goes meanwhile. */
+static void lose_one(void *ctx, const silt_progress *progress)
+{
+    struct log_fixture *f = ctx;
+    (void)progress;
+    log_remove(f, "00000000000000000001.json");
+}
+
+static void gap_that_comes_meanwhile_is_told(void **state)
+{
+    struct log_fixture *f = *state;
+    const silt_call call = {
+        .size = sizeof(call), .abi_version = SILT_ABI_VERSION, .progress = lose_one, .progress_ctx = f};
+    const silt_fsck_options options = {.size = sizeof(options), .no_data = true};
+    struct fsck_findings found = {.call = &call};
+    make(f);
+    fsck_run(&found, f->table, &options);
+    fsck_expect(&found, "fault log 2 - -: - for -\n"
+                        "fault log 1 - -: - for -\n"
+                        "fault log 2 - -: - for -\n");
+    fsck_release(&found);
+}
+
 static void commit_that_cannot_be_parsed_is_told(void **state)
 {
     struct log_fixture *f = *state;
@@ -373,7 +424,7 @@ static void callback_ends_the_check(void **state)
     log_commit(f, 3, LOG_REMOVE("x"), LOG_REMOVE("y"), NULL);
     assert_int_equal(silt_table_fsck(f->table, NULL, &options, want_no_more, &n, &report, &f->err), SILT_ECANCELLED);
     assert_int_equal(n, 1);
-    assert_int_equal(report.notes, 1);
+    assert_int_equal(report.notes, 2); /* the log was walked before anything was told */
 }
 
 static void cancelled_check_ends(void **state)
@@ -426,6 +477,8 @@ int main(void)
         LOG_TEST(gap_is_told_and_the_rest_is_checked_from_the_next_checkpoint),
         LOG_TEST(log_that_cannot_be_rebuilt_is_not_readable),
         LOG_TEST(log_without_its_beginning_is_checked_from_its_oldest_checkpoint),
+        LOG_TEST(log_that_is_cleaned_up_meanwhile_is_checked_as_it_is_then),
+        LOG_TEST(gap_that_comes_meanwhile_is_told),
         LOG_TEST(commit_that_cannot_be_parsed_is_told),
         LOG_TEST(commit_that_is_empty_is_told_wherever_it_lies),
         LOG_TEST(empty_commit_of_the_oldest_checkpoint_is_told),
