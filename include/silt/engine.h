@@ -236,7 +236,8 @@ typedef struct silt_plan_column {
 /*
  * A planned scan in logical terms, for engines that can run a scan as a whole (and for SQL). logical and physical
  * have the same shape: physical has the names that the files use at every level and, with match_by_field_id, the fields' ids as
- * their metadata "parquet.field.id". `logical` begins with the columns that were
+ * their metadata "parquet.field.id". A top-level column of `physical` with the metadata "silt.required" must be in every file: one that
+ * lacks it is SILT_ECORRUPT with the file's path. `logical` begins with the columns that were
  * asked for (silt_scan_schema); columns that only the filter names come after them.
  */
 typedef struct silt_scan_plan {

@@ -88,6 +88,9 @@ const struct silt_field *sl_schema_find_path(const silt_schema *schema, const st
 /* Metadata value as text: a JSON string without its quotes and escapes, else the JSON text. Absent view if not there. */
 struct sl_str sl_field_meta_text(const struct silt_field *field, struct sl_str key);
 
+/* Metadata of a plan's physical column: a file that lacks it is refused (silt/engine.h). Of no table's schema. */
+#define SL_FIELD_REQUIRED "silt.required"
+
 /* Is the field itself (not an element, key or value in it) text under another collation than the order of its bytes? */
 bool sl_field_is_collated(const struct silt_field *field);
 

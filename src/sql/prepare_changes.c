@@ -211,8 +211,12 @@ static silt_status open_changes(struct sl_prepare *prepare, const struct sl_tabl
     sl_buf_put_c(&splice->text, n_marks > 0 ? "(SELECT * FROM (" : "(");
     for (size_t i = 0; i < silt_changes_plan_count(changes); i++) {
         sl_buf_put_c(&splice->text, i == 0 ? "" : " UNION ALL ");
-        SL_TRY(
-            sl_prepare_open(prepare, silt_changes_plan(changes, i), sl_changes_scan(changes, i), &splice->text, err));
+        const silt_status status = sl_prepare_open(prepare, silt_changes_plan(changes, i), sl_changes_scan(changes, i),
+                                                   &splice->text, err);
+        if (status != SILT_OK) {
+            sl_changes_name_version(changes, err);
+            return status;
+        }
     }
     sl_buf_put_char(&splice->text, ')');
     if (n_marks > 0) {

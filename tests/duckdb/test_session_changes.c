@@ -232,6 +232,26 @@ static void no_functions_of_the_name_elsewhere_are_taken(void **state)
 /* ---- files ---- */
 
 /* Writers of change data leave the column in data files; rows of the table do not have it. */
+/* Its rows would be changes of no kind. Other versions are told. */
+static void a_change_file_without_a_change_type_is_refused(void **state)
+{
+    struct session_fixture *s = *state;
+    make_table(s);
+    hand_parquet(s, "t/_change_data/c.parquet", "SELECT 1::BIGINT AS id, 'a' AS name");
+    const char *const queries[] = {WANTED "table_changes('t', 0)", "SELECT count(*) FROM table_changes('t', 3)",
+                                   "SELECT id FROM table_changes('t', 2, 3)"};
+    for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+        session_expect_fault(s, queries[i], SILT_ECORRUPT, "SILT_CORRUPT", -1);
+        assert_int_equal(s->err.version, 3);
+        assert_non_null(strstr(s->err.path, "/t/_change_data/c.parquet"));
+        assert_non_null(strstr(s->err.message, "version 3: file "));
+        assert_non_null(strstr(s->err.message, "_change_data/c.parquet has no column _change_type"));
+    }
+    session_expect_rows(s, WANTED "table_changes('t', 1, 2)" ORDERED,
+                        "1|a|insert|1\n2|b|insert|1\n2|B|update_postimage|2\n2|b|update_preimage|2\n");
+    session_expect_rows(s, "SELECT * FROM t", "2|B\n");
+}
+
 static void a_change_type_in_data_files_does_not_show(void **state)
 {
     struct session_fixture *s = *state;
@@ -373,6 +393,7 @@ int main(void)
         SESSION_TEST(a_call_stands_wherever_a_table_does),
         SESSION_TEST(changes_can_be_inserted_into_a_table),
         SESSION_TEST(no_functions_of_the_name_elsewhere_are_taken),
+        SESSION_TEST(a_change_file_without_a_change_type_is_refused),
         SESSION_TEST(a_change_type_in_data_files_does_not_show),
         SESSION_TEST(mapped_by_name_change_files_have_physical_names),
         SESSION_TEST(mapped_by_id_the_change_type_goes_by_its_name),

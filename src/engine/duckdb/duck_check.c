@@ -30,6 +30,23 @@ static silt_status check_ids(const struct sl_footer *footer, const struct sl_foo
     return SILT_OK;
 }
 
+/* Nulls would stand for what a file must say. */
+static silt_status check_required(const struct sl_footer *footer, const struct sl_footer_wanted *wanted,
+                                  const char *path, silt_error *err)
+{
+    for (size_t i = 0; i < wanted->type->n_fields; i++) {
+        const struct silt_field *field = &wanted->type->fields[i];
+        if (sl_field_meta_text(field, SL_STR(SL_FIELD_REQUIRED)).ptr != NULL &&
+            sl_footer_find(footer->nodes, field, wanted->match_by_field_id) == NULL) {
+            const silt_status status = sl_fail(
+                err, SILT_ECORRUPT, NULL, "file %s has no column %.*s, which it must have", path, SL_FMT(field->name));
+            sl_error_path(err, path);
+            return status;
+        }
+    }
+    return SILT_OK;
+}
+
 silt_status sl_footers_check(struct sl_dataplane *dp, const struct sl_duck_files *files, struct sl_footer **footers,
                              const struct sl_duck_check *check, silt_error *err)
 {
@@ -43,6 +60,9 @@ silt_status sl_footers_check(struct sl_dataplane *dp, const struct sl_duck_files
             continue;
         }
         status = check_ids(footers[i], &wanted, files->sources[i].path, err);
+        if (status == SILT_OK) {
+            status = check_required(footers[i], &wanted, files->sources[i].path, err);
+        }
         if (status == SILT_OK) {
             status = sl_footer_match(dp->env, footers[i]->nodes, &wanted, files->sources[i].path, err);
         }

@@ -191,6 +191,34 @@ silt_scan *sl_changes_scan(const silt_changes *changes, size_t index)
     return index < changes->n_scans ? changes->scans[index] : NULL;
 }
 
+/* The version stands with the constants of a file, behind its partition values. */
+static int64_t version_of(const silt_scan_plan *plan, const silt_plan_file *file)
+{
+    const silt_value *told = file->partition_values + (plan->n_partition_columns - SL_CHANGES_COLUMNS);
+    return told[SL_CHANGES_VERSION].as.i64;
+}
+
+void sl_changes_name_version(const silt_changes *changes, silt_error *err)
+{
+    if (err == NULL || err->path[0] == '\0' || err->version >= 0) {
+        return;
+    }
+    for (size_t i = 0; i < changes->n_scans; i++) {
+        const silt_scan_plan *plan = silt_scan_get_plan(changes->scans[i]);
+        for (size_t k = 0; k < plan->n_files; k++) {
+            silt_error named = SILT_ERROR_INIT;
+            sl_ignore(sl_fail(&named, err->status, NULL, "as an error has it"));
+            sl_error_path(&named, plan->files[k].path);
+            if (strcmp(named.path, err->path) == 0) {
+                const int64_t version = version_of(plan, &plan->files[k]);
+                sl_error_context(err, "version %" PRId64, version);
+                sl_error_version(err, version);
+                return;
+            }
+        }
+    }
+}
+
 /* ---- reading: the scans, one after the other ---- */
 
 struct reader {
@@ -216,9 +244,8 @@ static silt_status reader_schema(void *ctx, struct ArrowSchema *out, silt_error 
     return silt_schema_to_arrow(reader->changes->schema, out, err);
 }
 
-static silt_status reader_next(void *ctx, struct ArrowArray *out, silt_error *err)
+static silt_status next_batch(struct reader *reader, struct ArrowArray *out, silt_error *err)
 {
-    struct reader *reader = ctx;
     memset(out, 0, sizeof(*out));
     while (reader->at < reader->changes->n_scans) {
         if (reader->rows.release == NULL) {
@@ -234,6 +261,16 @@ static silt_status reader_next(void *ctx, struct ArrowArray *out, silt_error *er
         reader->at++;
     }
     return SILT_OK;
+}
+
+static silt_status reader_next(void *ctx, struct ArrowArray *out, silt_error *err)
+{
+    struct reader *reader = ctx;
+    const silt_status status = next_batch(reader, out, err);
+    if (status != SILT_OK) {
+        sl_changes_name_version(reader->changes, err);
+    }
+    return status;
 }
 
 silt_status silt_changes_read(silt_changes *changes, const silt_call *call, struct ArrowArrayStream *out,

@@ -13,4 +13,9 @@ silt_status sl_table_changes_until(silt_table *table, silt_snapshot *newest, con
 /* The scan behind plan `index`, borrowed; it can be kept longer than the changes by a reference of its own. */
 silt_scan *sl_changes_scan(const silt_changes *changes, size_t index);
 
+/*
+ * An error of reading these changes that names one of their files gets the version that the file tells of. No other error is changed.
+ */
+void sl_changes_name_version(const silt_changes *changes, silt_error *err);
+
 #endif

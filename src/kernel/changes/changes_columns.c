@@ -1,6 +1,7 @@
 /*
  * The columns of changes: the table's of the last version, then what is told of a change. All may be null: a row from before a column was
- * made NOT NULL may have none. Pure; called while changes are planned.
+ * made NOT NULL may have none. But a change file without "_change_type" tells of no changes: its rows would be none of the four kinds.
+ * Pure; called while changes are planned.
  */
 #include "base/error.h"
 #include "kernel/changes/changes_int.h"
@@ -59,14 +60,20 @@ static const struct silt_type *loosen(struct sl_arena *arena, const struct silt_
     return good ? out : NULL;
 }
 
-static silt_status extend(silt_changes *changes, const silt_schema *schema, silt_schema **out, silt_error *err)
+static silt_status extend(silt_changes *changes, const silt_schema *schema, bool in_files, silt_schema **out,
+                          silt_error *err)
 {
+    struct sl_field_meta required = {.key = SL_STR(SL_FIELD_REQUIRED), .json = SL_STR("true")};
     const size_t n = schema->root.n_fields;
     struct silt_field *fields = sl_arena_alloc_array(&changes->arena, n + SL_CHANGES_COLUMNS, sizeof(*fields));
     if (fields == NULL || !loosen_fields(&changes->arena, schema->root.fields, n, fields)) {
         return sl_fail_nomem(err);
     }
     change_columns(fields + n);
+    if (in_files) {
+        fields[n + SL_CHANGES_TYPE].metadata = &required;
+        fields[n + SL_CHANGES_TYPE].n_metadata = 1;
+    }
     return sl_schema_from_fields(changes->env, fields, n + SL_CHANGES_COLUMNS, out, err);
 }
 
@@ -82,6 +89,6 @@ silt_status sl_changes_make_schema(silt_changes *changes, silt_error *err)
                            SL_FMT(columns[i].name));
         }
     }
-    SL_TRY(extend(changes, logical, &changes->schema, err));
-    return extend(changes, silt_snapshot_physical_schema(changes->snapshot), &changes->physical, err);
+    SL_TRY(extend(changes, logical, false, &changes->schema, err));
+    return extend(changes, silt_snapshot_physical_schema(changes->snapshot), true, &changes->physical, err);
 }
