@@ -1,4 +1,5 @@
 """Broken, hostile and odd tables: silt must end with the right exit code and one line that names what is wrong, never by a signal."""
+import json
 import os
 import random
 import resource
@@ -122,6 +123,76 @@ def lost_sidecar():
         result = silt("read", c.path())
         assert result.code == 4 and "error: [DELTA_LOG_FILE_NOT_FOUND]" in result.err and "gone.parquet" in result.err, str(result)
         assert result.err.count("warning: ") == 1, str(result)
+
+
+def lying_hints():
+    """A hint whose numbers are not the checkpoint's costs one note, and nothing else; one that is right costs none."""
+    with Case() as c:
+        c.good()
+        for i in range(3):
+            works(silt("sql", f"INSERT INTO {quoted(c.path())} VALUES ({10 + i}, 'x')"))
+        works(silt("checkpoint", c.path()))
+        hint_path = os.path.join(c.path(), "_delta_log", "_last_checkpoint")
+        with open(hint_path) as file:
+            hint = json.load(file)
+        hint.pop("checksum", None)
+        rows = silt("read", c.path())
+        assert rows.code == 0 and rows.err == "", str(rows)
+        count = f"SELECT count(*) FROM {quoted(c.path())}"
+        for name, value, words in (("numOfAddFiles", 3, "4 files where it says 3"),
+                                   ("numOfAddFiles", 0, "4 files where it says 0"),
+                                   ("size", 60, "6 actions where it says 60"),
+                                   ("sizeInBytes", hint["sizeInBytes"] + 7, f"{hint['sizeInBytes']} bytes where it says {hint['sizeInBytes'] + 7}"),
+                                   ("size", hint["size"], None)):
+            with open(hint_path, "w") as file:
+                json.dump({**hint, name: value}, file)
+            result = silt("sql", count)
+            assert result.code == 0 and result.out == silt("sql", count).out, str(result)
+            assert sorted(silt("read", c.path()).out.splitlines()) == sorted(rows.out.splitlines())
+            assert result.err.count("warning: ") == (1 if words else 0), str(result)
+            assert words is None or ("_last_checkpoint is wrong about the checkpoint of version 3" in result.err and words in result.err), str(result)
+
+
+def checkpoints_that_name_twice_or_nothing():
+    """One note each; fsck tells of either as a fault."""
+    with Case() as c:
+        c.good()
+        works(silt("sql", f"INSERT INTO {quoted(c.path())} VALUES (10, 'x')"))
+        works(silt("checkpoint", c.path()))
+        log = os.path.join(c.path(), "_delta_log")
+        checkpoint = os.path.join(log, f"{1:020d}.checkpoint.parquet")
+        os.remove(os.path.join(log, "_last_checkpoint"))
+        rows = sorted(silt("read", c.path()).out.splitlines())
+        c.replace(c.path("whole"), checkpoint)
+        for query, words, fault in (
+                ("SELECT * FROM read_parquet('%s') UNION ALL SELECT * FROM read_parquet('%s') WHERE \"add\" IS NOT NULL",
+                 "names 2 files more than once; each is read once", "has the file twice"),
+                ("SELECT * EXCLUDE (\"add\") FROM read_parquet('%s') WHERE (SELECT count(*) FROM read_parquet('%s')) > 0",
+                 "it holds no files where the version checksum counts 2", "")):
+            c.replace(checkpoint, c.parquet("made", query % (c.path("whole"), c.path("whole"))))
+            result = silt("read", c.path())
+            assert result.code == 0 and sorted(result.out.splitlines()) == rows, str(result)
+            assert result.err.count("warning: ") == 1 and words in result.err, str(result)
+            found = silt("fsck", c.path())
+            assert found.code == 1 and fault in found.out, str(found)
+        # A new checkpoint is not made from what is left of that one.
+        works(silt("sql", f"INSERT INTO {quoted(c.path())} VALUES (11, 'y')"))
+        result = silt("checkpoint", c.path())
+        assert result.code == 0 and result.err.count("warning: ") == 1 and "version checksum counts 2" in result.err, str(result)
+        rows = sorted(silt("read", c.path()).out.splitlines())
+        shutil.copytree(c.path(), c.path("lost"))
+        for version in range(3):
+            os.remove(os.path.join(log, f"{version:020d}.json"))
+        os.remove(checkpoint)
+        result = silt("read", c.path())
+        assert result.code == 0 and sorted(result.out.splitlines()) == rows and len(rows) == 6, str(result)
+        # With nothing but that one it is refused.
+        for name in os.listdir(c.path("lost/_delta_log")):
+            if name.startswith((f"{0:020d}", f"{2:020d}", "_last")):
+                os.remove(c.path("lost/_delta_log/" + name))
+        result = silt("read", c.path("lost"))
+        assert result.code == 4 and "error: [DELTA_STATE_RECOVER_ERROR]" in result.err, str(result)
+        assert "it holds no files where the version checksum counts 2" in result.err, str(result)
 
 
 # ---- versions and times ----------------------------------------------------------------------------------------
@@ -385,7 +456,8 @@ def places_that_cannot_be_written():
     assert result.code in (1, 5) and "/proc/silt-table" in result.message, str(result)
 
 
-CASES = (no_table, files_in_the_way, broken_logs, place_in_a_commit_is_no_place_in_a_statement, long_lines, gaps, lost_sidecar, versions_and_times,
+CASES = (no_table, files_in_the_way, broken_logs, place_in_a_commit_is_no_place_in_a_statement, long_lines, gaps, lost_sidecar, lying_hints,
+         checkpoints_that_name_twice_or_nothing, versions_and_times,
          missing_and_broken_files, flipped_bytes,
          types_that_contradict, rows_that_do_not_fit, protocols, hostile_actions, absolute_paths_are_read,
          full_and_read_only_stores, limited_file_size, places_that_cannot_be_written)

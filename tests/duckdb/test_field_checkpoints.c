@@ -167,6 +167,130 @@ static void a_version_checksum_that_lies_does_not_change_rows(void **state)
     expect_whole(s);
 }
 
+/* ---- checkpoints that name files twice ---- */
+
+/* A classic checkpoint of version 3; adds: the query of their paths, NULL: it has no column of that name. */
+static void put_classic(struct session_fixture *s, const char *name, const char *paths, bool with_state)
+{
+    const char *state = "SELECT {'minReaderVersion': 3::INT, 'minWriterVersion': 7::INT, 'readerFeatures': "
+                        "['v2Checkpoint'], 'writerFeatures': ['v2Checkpoint']} AS protocol UNION ALL BY NAME SELECT "
+                        "{'id': 'm', 'format': {'provider': 'parquet', 'options': " NO_MAP "}, 'schemaString': '" SCHEMA
+                        "', 'partitionColumns': []::VARCHAR[], 'configuration': " NO_MAP
+                        ", 'createdTime': 1::BIGINT} AS \"metaData\"";
+    const char *adds = paths == NULL ? NULL
+                                     : sl_arena_printf(&s->arena,
+                                                       "SELECT {'path': p, 'partitionValues': " NO_MAP
+                                                       ", 'size': 1000::BIGINT, 'modificationTime': 1::BIGINT, "
+                                                       "'dataChange': false} AS \"add\" FROM (%s) t(p)",
+                                                       paths);
+    hand_parquet(s, log_file(s, name),
+                 adds == NULL  ? state
+                 : !with_state ? adds
+                               : sl_arena_printf(&s->arena, "%s UNION ALL BY NAME %s", state, adds));
+}
+
+static void expect_each_once(struct session_fixture *s)
+{
+    expect_whole(s);
+    session_expect_rows(s, "SELECT v FROM t WHERE v <> 4 ORDER BY v", "0\n1\n2\n3\n");
+    session_expect_rows(s, "SELECT count(*) FROM t VERSION AS OF 3", "4\n");
+}
+
+static void a_file_that_is_named_twice_is_read_once(void **state)
+{
+    struct session_fixture *s = *state;
+    make_commits(s);
+    drop_commits(s, 2);
+    const char *one = "00000000000000000003.checkpoint.parquet";
+    put_classic(s, one,
+                "VALUES ('0.parquet'), ('1.parquet'), ('1.parquet'), ('2.parquet'), ('3.parquet'), ('%32.parquet')",
+                true);
+    expect_each_once(s);
+    hand_remove(s, log_file(s, one));
+    put_classic(s, "00000000000000000003.checkpoint.0000000001.0000000002.parquet",
+                "VALUES ('0.parquet'), ('1.parquet'), ('2.parquet')", true);
+    put_classic(s, "00000000000000000003.checkpoint.0000000002.0000000002.parquet",
+                "VALUES ('1.parquet'), ('2.parquet'), ('3.parquet')", false);
+    expect_each_once(s);
+}
+
+static void sidecars_that_overlap_are_read_once(void **state)
+{
+    struct session_fixture *s = *state;
+    make_commits(s);
+    make_sidecar(s, "two.parquet", 0, 2);
+    make_sidecar(s, "rest.parquet", 1, 3);
+    drop_commits(s, 2);
+    put_top_json(s, sl_arena_printf(&s->arena, "%s\n%s", sidecar(s, "two.parquet"), sidecar(s, "rest.parquet")));
+    expect_each_once(s);
+    /* and adds in the top file beside them, which the protocol does not allow */
+    put_top_json(s, sl_arena_printf(&s->arena, "%s\n%s\n%s\n%s", hand_add(s, "3.parquet", "{}", NULL),
+                                    hand_add(s, "3.parquet", "{}", NULL), sidecar(s, "two.parquet"),
+                                    sidecar(s, "rest.parquet")));
+    expect_each_once(s);
+    /* a later commit takes both away */
+    hand_commit(s, "t", 5, "{\"remove\":{\"path\":\"3.parquet\",\"deletionTimestamp\":7,\"dataChange\":true}}", NULL);
+    session_expect_rows(s, "SELECT count(*), sum(v)::BIGINT FROM t", "4|7\n");
+}
+
+/* ---- checkpoints that have lost their files ---- */
+
+static void put_crc(struct session_fixture *s, int64_t version, int64_t n_files)
+{
+    hand_put(s, log_file(s, sl_arena_printf(&s->arena, "%020" PRId64 ".crc", version)),
+             sl_arena_printf(&s->arena,
+                             "{\"numFiles\":%" PRId64 ",\"tableSizeBytes\":%" PRId64
+                             ",\"numMetadata\":1,\"numProtocol\":1,\"metadata\":{\"id\":\"m\",\"format\":{"
+                             "\"provider\":\"parquet\"},\"schemaString\":\"{\\\"type\\\":\\\"struct\\\","
+                             "\\\"fields\\\":[]}\",\"partitionColumns\":[],\"configuration\":{}},\"protocol\":{"
+                             "\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"v2Checkpoint\"],"
+                             "\"writerFeatures\":[\"v2Checkpoint\"]}}",
+                             n_files, n_files * 1000));
+}
+
+#define CLASSIC "00000000000000000003.checkpoint.parquet"
+
+static void a_checkpoint_without_files_is_gone_around_by_the_checksums_word(void **state)
+{
+    struct session_fixture *s = *state;
+    make_commits(s);
+    put_classic(s, CLASSIC, NULL, true); /* no column "add" */
+    put_crc(s, 3, 4);
+    expect_whole(s);
+    put_classic(s, CLASSIC, "SELECT NULL::VARCHAR WHERE false", true); /* the column, but nothing in it */
+    expect_whole(s);
+    drop_commits(s, 2);
+    session_expect_fault(s, "SELECT count(*) FROM t", SILT_ECORRUPT, "DELTA_STATE_RECOVER_ERROR", -1);
+    assert_int_equal(s->err.version, 3);
+    assert_non_null(strstr(s->err.message, "it holds no files where the version checksum counts 4"));
+}
+
+static void a_checkpoint_without_files_is_gone_around_by_the_hints_word(void **state)
+{
+    struct session_fixture *s = *state;
+    make_commits(s);
+    put_classic(s, CLASSIC, NULL, true);
+    hand_put(s, log_file(s, "_last_checkpoint"), "{\"version\":3,\"size\":6,\"numOfAddFiles\":4}");
+    expect_whole(s);
+    /* The hint alone is no reason to refuse what is the only way: a hint that is wrong must not cost the table. */
+    drop_commits(s, 2);
+    session_expect_rows(s, "SELECT count(*), sum(v)::BIGINT FROM t", "1|4\n");
+    put_crc(s, 3, 0);
+    session_expect_rows(s, "SELECT count(*), sum(v)::BIGINT FROM t", "1|4\n");
+}
+
+static void an_empty_table_has_a_checkpoint_without_files(void **state)
+{
+    struct session_fixture *s = *state;
+    make_commits(s);
+    drop_commits(s, 3);
+    put_classic(s, CLASSIC, NULL, true);
+    session_expect_rows(s, "SELECT count(*), sum(v)::BIGINT FROM t", "1|4\n");
+    put_crc(s, 3, 0);
+    hand_put(s, log_file(s, "_last_checkpoint"), "{\"version\":3,\"size\":2,\"numOfAddFiles\":0}");
+    session_expect_rows(s, "SELECT count(*), sum(v)::BIGINT FROM t", "1|4\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +298,11 @@ int main(void)
         SESSION_TEST(a_sidecar_that_is_torn_is_gone_around),
         SESSION_TEST(a_checkpoint_that_lost_a_sidecar_is_gone_around),
         SESSION_TEST(a_version_checksum_that_lies_does_not_change_rows),
+        SESSION_TEST(a_file_that_is_named_twice_is_read_once),
+        SESSION_TEST(sidecars_that_overlap_are_read_once),
+        SESSION_TEST(a_checkpoint_without_files_is_gone_around_by_the_checksums_word),
+        SESSION_TEST(a_checkpoint_without_files_is_gone_around_by_the_hints_word),
+        SESSION_TEST(an_empty_table_has_a_checkpoint_without_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -18,6 +19,7 @@
 
 /* More than a file's statistics are looked for in one form before the other is tried. */
 #define N_FILES 6000
+#define N_AGAIN 700
 
 enum form {
     FORM_NONE,
@@ -38,7 +40,8 @@ struct shape {
     const char *partition_type;
     bool with_tail;
     bool with_vectors;
-    bool sorted; /* by id, and every file has bounds of it: whole row groups hold nothing that is wanted */
+    bool with_again; /* hundreds of files are named twice, within a file of the checkpoint and across them */
+    bool sorted;     /* by id, and every file has bounds of it: whole row groups hold nothing that is wanted */
     uint64_t seed;
     int number; /* of the table */
 };
@@ -58,7 +61,9 @@ struct shape {
     "(h // 19 %% 10000 / 8)::DOUBLE AS v_min, (h // 19 %% 10000 / 8 + 2)::DOUBLE AS v_max, "                                      \
     "(h // 23 %% 5000)::INTEGER AS x_min, (h // 23 %% 5000 + 9)::INTEGER AS x_max, "                                              \
     "(h // 27 %% 100000 / 100)::DECIMAL(10,2) AS m_min, (h // 27 %% 100000 / 100 + 1)::DECIMAL(10,2) AS m_max "                   \
-    "FROM (SELECT i, (hash(i + %" PRIu64 ") %% 1000000007)::BIGINT AS h FROM range(%d, %d) r(i))"
+    "FROM (SELECT i, (hash(i + %" PRIu64                                                                                          \
+    ") %% 1000000007)::BIGINT AS h FROM (SELECT i FROM range(%d, %d) r(i) UNION ALL "                                             \
+    "SELECT i FROM range(0, %d) r(i)))"
 
 #define NO_PROTOCOL \
     "NULL::STRUCT(\"minReaderVersion\" INTEGER, \"minWriterVersion\" INTEGER, \"readerFeatures\" VARCHAR[], \"writerFeatures\" VARCHAR[])"
@@ -170,7 +175,7 @@ static void write_parquet(struct duck_fixture *fx, const struct shape *shape, co
     }
     sl_buf_put_c(&sql, "} AS add, " NO_PROTOCOL " AS protocol, " NO_METADATA " AS \"metaData\" FROM (");
     sl_buf_put_c(&sql, shape->sorted ? "SELECT * FROM (" : "");
-    sl_buf_printf(&sql, FILE_SQL, shape->seed, first, end);
+    sl_buf_printf(&sql, FILE_SQL, shape->seed, first, end, shape->with_again ? N_AGAIN : 0);
     sl_buf_put_c(&sql, shape->sorted ? ") WHERE rows > 0 AND id_min <= id_max ORDER BY id_min, h)" : " ORDER BY h)");
     if (shape->layout != LAYOUT_SIDECARS && first == 0) {
         sl_buf_printf(
@@ -480,6 +485,48 @@ static void statistics_in_every_form_and_layout(void **state)
     }
 }
 
+/* Paths are "…/f<number>.parquet", each there once. */
+static void expect_each_once(struct duck_fixture *fx, silt_snapshot *snapshot, enum sl_plan_way way)
+{
+    bool seen[N_FILES + 2000] = {false};
+    silt_scan *scan = plan(fx, snapshot, "id IS NULL OR id > -10", way);
+    const silt_scan_plan *found = silt_scan_get_plan(scan);
+    assert_in_range(found->n_files, N_FILES / 4, N_FILES + 2000);
+    for (size_t i = 0; i < found->n_files; i++) {
+        const char *name = strrchr(found->files[i].path, '/');
+        const long number = strtol(name + 2, NULL, 10);
+        assert_in_range(number, 0, N_FILES + 1999);
+        assert_false(seen[number]);
+        seen[number] = true;
+    }
+    silt_scan_unref(scan);
+}
+
+static void files_that_are_named_twice_are_planned_once(void **state)
+{
+    struct duck_fixture *fx = *state;
+    for (int layout = LAYOUT_ONE; layout <= LAYOUT_SIDECARS; layout++) {
+        const struct shape shape = {.form = layout == LAYOUT_PARTS ? FORM_TYPED : FORM_TEXT,
+                                    .layout = (enum layout)layout,
+                                    .partition_type = "string",
+                                    .with_tail = layout != LAYOUT_PARTS,
+                                    .with_again = true,
+                                    .seed = 11,
+                                    .number = 200 + layout};
+        char root[300];
+        compare_all(fx, &shape);
+        (void)snprintf(root, sizeof(root), "%s/table%d", fx->dir, shape.number);
+        silt_snapshot *snapshot = open_table(fx, root);
+        expect_each_once(fx, snapshot, SL_PLAN_SELECTS);
+        expect_each_once(fx, snapshot, SL_PLAN_VISITS);
+        int64_t n = 0;
+        assert_int_equal(silt_snapshot_totals(snapshot, NULL, &n, NULL, &fx->err), SILT_OK);
+        silt_snapshot_unref(snapshot);
+        /* The top file in JSON has one more; each commit of the tail adds 60 and removes 60 of the checkpoint's. */
+        assert_int_equal(n, N_FILES + (layout == LAYOUT_SIDECARS ? 1 : 0));
+    }
+}
+
 static void files_in_the_order_of_a_column(void **state)
 {
     struct duck_fixture *fx = *state;
@@ -502,6 +549,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(statistics_in_every_form_and_layout, duck_setup, duck_teardown),
+        cmocka_unit_test_setup_teardown(files_that_are_named_twice_are_planned_once, duck_setup, duck_teardown),
         cmocka_unit_test_setup_teardown(files_in_the_order_of_a_column, duck_setup, duck_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

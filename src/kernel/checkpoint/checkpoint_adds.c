@@ -16,6 +16,7 @@
 #include "kernel/checkpoint/checkpoint_window.h"
 #include "kernel/engine/engine.h"
 #include "kernel/scan/batch.h"
+#include "kernel/snapshot/checkpoint_word.h"
 
 #define BATCH_ROWS 2048
 
@@ -35,6 +36,7 @@ struct sl_add_stream {
     struct ArrowArrayStream base;
     bool base_done;
     bool is_bad;
+    int64_t n_base_adds;      /* whatever the commits decided */
     struct sl_add_batch rows; /* of the batch at hand */
     struct sl_key_maker keys, others;
     /* The commits. */
@@ -301,6 +303,7 @@ static silt_status pick_row(struct sl_add_stream *stream, int64_t row, silt_erro
     bool gone = false;
     SL_TRY(sl_add_batch_row(&stream->rows, row, &file, &found, err));
     if (found) {
+        stream->n_base_adds++;
         SL_TRY(is_gone(stream, &file, &gone, err));
     }
     if (!found || gone || !is_of_part(stream, file.path, file.deletion_vector)) {
@@ -348,6 +351,16 @@ static silt_status take_picked(struct sl_add_stream *stream, struct ArrowArray *
     return status;
 }
 
+/* The older checkpoint may have lost its files; a new one without them would be believed by everybody. */
+static silt_status check_base(const struct sl_add_stream *stream, silt_error *err)
+{
+    const struct sl_checkpoint_content *content = stream->request.content;
+    const struct sl_checkpoint_counts none = {.n_rows = -1};
+    return stream->n_base_adds == 0 && content->view->checkpoint.json_path.ptr == NULL
+               ? sl_checkpoint_word_check(content->snapshot, content->view, stream->request.call, &none, true, err)
+               : SILT_OK;
+}
+
 static silt_status next_of_base(struct sl_add_stream *stream, struct ArrowArray *out, silt_error *err)
 {
     struct ArrowArray batch = {0};
@@ -357,6 +370,9 @@ static silt_status next_of_base(struct sl_add_stream *stream, struct ArrowArray 
         status = sl_arrow_stream_next(&stream->base, &batch, &done, err);
     }
     stream->base_done = done;
+    if (done) {
+        status = check_base(stream, err);
+    }
     if (status != SILT_OK || done) {
         stream->is_bad = sl_checkpoint_is_bad(status);
         return status;

@@ -197,6 +197,7 @@ silt_status sl_checkpoint_collect(struct sl_checkpoint_content *content, const s
     static const struct sl_replay_sink no_sink = {0};
     *content = (struct sl_checkpoint_content){.env = silt_engine_env(sl_snapshot_engine(how->snapshot)),
                                               .source = sl_view_source(how->snapshot, how->view),
+                                              .snapshot = how->snapshot,
                                               .view = how->view,
                                               .with_vectors = how->with_vectors,
                                               .tombstones_after_ms = how->tombstones_after_ms};

@@ -14,6 +14,7 @@
 struct sl_checkpoint_content {
     const silt_env *env;
     struct sl_log_source source;
+    silt_snapshot *snapshot;        /* borrowed */
     const struct sl_log_view *view; /* borrowed from the snapshot */
     struct sl_arena arena;
     struct sl_replay_state own_state;

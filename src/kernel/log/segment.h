@@ -11,11 +11,20 @@
 
 #define SL_VERSION_LATEST INT64_MAX
 
+/* What `_last_checkpoint` said of the checkpoint, beside where it is. -1: nothing. */
+struct sl_hint_numbers {
+    bool known; /* it is of this checkpoint */
+    int64_t n_adds;
+    int64_t n_actions;
+    int64_t n_bytes;
+};
+
 struct sl_log_segment {
     int64_t version;
     int64_t checkpoint_version;           /* -1 if none */
     const struct sl_log_file *checkpoint; /* its one file (V2: the top file) or its parts, in order */
     size_t n_checkpoint;
+    struct sl_hint_numbers said; /* of it; filled by who has read the hint */
     const struct sl_log_file
         *commits; /* after the checkpoint, ascending: commits, and compacted files where they help */
     size_t n_commits;

@@ -126,6 +126,7 @@ struct putting {
     const struct sl_key_probe *decided;
     struct sl_key_maker keys;
     struct sl_file_set_builder *builder;
+    struct sl_checkpoint_counts *counts;
 };
 
 static silt_status put_batch(void *ctx, const struct ArrowSchema *schema, const struct ArrowArray *array,
@@ -134,6 +135,7 @@ static silt_status put_batch(void *ctx, const struct ArrowSchema *schema, const 
     struct putting *putting = ctx;
     struct sl_add_batch *batch = &putting->batch;
     SL_TRY(sl_add_batch_bind(batch, schema, array, err));
+    putting->counts->n_rows += batch->n;
     for (int64_t row = 0; row < batch->n; row++) {
         struct sl_file_row file;
         bool found = false;
@@ -142,6 +144,7 @@ static silt_status put_batch(void *ctx, const struct ArrowSchema *schema, const 
             return STOPPED;
         }
         if (found) {
+            putting->counts->n_adds++;
             SL_TRY(sl_file_set_add_row(putting->builder, &file, &putting->keys, putting->decided, err));
         }
     }
@@ -153,7 +156,8 @@ silt_status sl_checkpoint_put_files(const struct sl_checkpoint_put *put, const s
 {
     const silt_env *env = silt_engine_env(put->files->source->engine);
     const struct sl_file_set *set = put->builder->set;
-    struct putting putting = {.builder = put->builder, .decided = put->decided->keys->n > 0 ? put->decided : NULL};
+    struct putting putting = {
+        .builder = put->builder, .decided = put->decided->keys->n > 0 ? put->decided : NULL, .counts = put->counts};
     sl_add_batch_init(&putting.batch, env);
     sl_key_maker_init(&putting.keys, env, set->root, set->hash);
     silt_schema *schema = NULL;

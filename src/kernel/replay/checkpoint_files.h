@@ -29,11 +29,18 @@ silt_status sl_checkpoint_each_batch(const struct sl_checkpoint_files *files, co
 silt_status sl_checkpoint_has_parsed(const struct sl_checkpoint_files *files, const silt_call *call, bool *found,
                                      silt_error *err);
 
+/* What there is in it, whatever newer commits decided. */
+struct sl_checkpoint_counts {
+    int64_t n_adds;
+    int64_t n_rows; /* of the Parquet files, -1 if not counted */
+};
+
 struct sl_checkpoint_put {
     const struct sl_checkpoint_files *files;
     unsigned members;                   /* SL_ADD_… */
     const struct sl_key_probe *decided; /* files that newer commits decided about are passed over */
     struct sl_file_set_builder *builder;
+    struct sl_checkpoint_counts *counts; /* added to */
 };
 
 /*

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "kernel/replay/file_codec.h"
 #include "kernel/replay/file_details.h"
+#include "kernel/replay/repeated.h"
 
 /* Text of one block: beyond it the block is closed with fewer rows. Offsets have 32 bits. */
 #define BLOCK_TEXT_MAX ((size_t)256 * 1024 * 1024)
@@ -41,17 +42,21 @@ silt_status sl_file_set_begin(struct sl_file_set_builder *builder, const struct 
     sl_vec_init(&set->groups, env, sizeof(struct sl_file_group));
     sl_vec_init(&set->blocks, env, sizeof(struct sl_file_block));
     sl_vec_init(&set->regions, env, sizeof(struct sl_file_region));
+    sl_vec_init(&set->again, env, sizeof(sl_file_pos));
     builder->set = set;
     sl_buf_init(&builder->names, env);
     sl_buf_init(&builder->vectors, env);
     sl_buf_init(&builder->details, env);
     sl_buf_init(&builder->scratch, env);
     sl_group_table_init(&builder->groups, env);
+    builder->find_again = options->find_again;
+    sl_vec_init(&builder->hashes, env, sizeof(uint64_t));
     set->root = options->root.ptr != NULL ? sl_arena_copy(&set->arena, options->root) : SL_STR("");
     if (set->root.ptr == NULL) {
         sl_file_set_abandon(builder);
         return sl_fail_nomem(err);
     }
+    sl_key_maker_init(&builder->keys, env, set->root, set->hash);
     return SILT_OK;
 }
 
@@ -302,6 +307,42 @@ static silt_status put_details(struct sl_file_set_builder *builder, silt_error *
     return sl_buf_status(&builder->details, err);
 }
 
+/* A folder with its files, as they stand in paths. */
+struct named {
+    struct sl_str dir;
+    struct sl_str name;
+    const struct sl_dv_descriptor *vector;
+};
+
+static bool make_key(const struct sl_file_set_builder *builder, struct sl_key_maker *keys, uint32_t group,
+                     const struct named *file, struct sl_file_key *out)
+{
+    const struct sl_file_group *of = sl_vec_at(&builder->set->groups, group);
+    return sl_key_make_in(keys, file->dir, &of->key, file->name, file->vector, out);
+}
+
+static bool note_hash(struct sl_file_set_builder *builder, uint64_t hash)
+{
+    struct sl_vec *hashes = &builder->hashes;
+    if (hashes->len == hashes->cap && !sl_vec_reserve(hashes, hashes->len + SL_FILE_BLOCK_ROWS)) {
+        return false;
+    }
+    ((uint64_t *)hashes->data)[hashes->len++] = hash;
+    return true;
+}
+
+/* Of a file that is about to be put. */
+static silt_status note_key(struct sl_file_set_builder *builder, uint32_t group, const struct named *file,
+                            silt_error *err)
+{
+    struct sl_file_key key;
+    if (builder->find_again &&
+        (!make_key(builder, &builder->keys, group, file, &key) || !note_hash(builder, key.hash))) {
+        return sl_fail_nomem(err);
+    }
+    return SILT_OK;
+}
+
 static size_t row_text(const struct sl_file_row *row)
 {
     const struct sl_dv_descriptor *dv = row->deletion_vector;
@@ -314,19 +355,21 @@ silt_status sl_file_set_add_row(struct sl_file_set_builder *builder, const struc
     uint32_t group = 0;
     const size_t dir_len = sl_key_dir_len(row->path);
     const struct sl_str dir = sl_str_sub(row->path, 0, dir_len);
+    const struct named file = {dir, sl_str_sub(row->path, dir_len, row->path.len), row->deletion_vector};
+    struct sl_file_key key = {.hash = 0};
+    bool found = false;
     SL_TRY(sl_file_set_group(builder, dir, row->values, row->n_values, &group, err));
-    if (decided != NULL) {
-        const struct sl_file_group *of = sl_vec_at(&builder->set->groups, group);
-        struct sl_file_key key;
-        bool found = false;
-        if (!sl_key_make_in(keys, dir, &of->key, sl_str_sub(row->path, dir_len, row->path.len), row->deletion_vector,
-                            &key) ||
-            !sl_key_set_find(decided, &key, &found)) {
-            return sl_fail_nomem(err);
-        }
-        if (found) {
-            return SILT_OK;
-        }
+    if ((decided != NULL || builder->find_again) && !make_key(builder, keys, group, &file, &key)) {
+        return sl_fail_nomem(err);
+    }
+    if (decided != NULL && !sl_key_set_find(decided, &key, &found)) {
+        return sl_fail_nomem(err);
+    }
+    if (found) {
+        return SILT_OK;
+    }
+    if (builder->find_again && !note_hash(builder, key.hash)) {
+        return sl_fail_nomem(err);
     }
     if (builder->set->has_details) {
         sl_file_set_drop_details(builder);
@@ -349,7 +392,10 @@ silt_status sl_file_set_add(struct sl_file_set_builder *builder, const struct sl
                                     .data_change = add->data_change};
     uint32_t group = 0;
     const size_t dir_len = sl_key_dir_len(row.path);
-    SL_TRY(sl_file_set_group(builder, sl_str_sub(row.path, 0, dir_len), row.values, row.n_values, &group, err));
+    const struct named file = {sl_str_sub(row.path, 0, dir_len), sl_str_sub(row.path, dir_len, row.path.len),
+                               row.deletion_vector};
+    SL_TRY(sl_file_set_group(builder, file.dir, row.values, row.n_values, &group, err));
+    SL_TRY(note_key(builder, group, &file, err));
     sl_buf_clear(&builder->scratch);
     if (builder->set->has_details) {
         sl_file_details_encode(&builder->scratch, add);
@@ -407,6 +453,8 @@ static void release_scratch(struct sl_file_set_builder *builder)
     sl_buf_release(&builder->details);
     sl_buf_release(&builder->scratch);
     sl_group_table_release(&builder->groups);
+    sl_vec_release(&builder->hashes);
+    sl_key_maker_release(&builder->keys);
     sl_release(env, builder->columns, sizeof(*builder->columns));
 }
 
@@ -455,6 +503,9 @@ silt_status sl_file_set_finish(struct sl_file_set_builder *builder, struct sl_fi
     *out = NULL;
     if (!close_block(builder) || !trim_region(builder->set)) {
         return sl_fail_nomem(err);
+    }
+    if (builder->find_again) {
+        SL_TRY(sl_file_set_find_again(builder->set, builder->hashes.data, builder->hashes.len, err));
     }
     release_scratch(builder);
     *out = builder->set;

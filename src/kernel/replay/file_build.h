@@ -15,6 +15,7 @@ struct sl_file_set_options {
     sl_key_hash *hash;  /* NULL: XXH3 */
     bool want_details;
     size_t max_details; /* 0: SL_FILE_SET_MAX_DETAILS */
+    bool find_again;    /* files that come twice are looked for when the set is finished (`again`) */
 };
 
 /* Room for the columns of a full block. */
@@ -36,6 +37,9 @@ struct sl_file_set_builder {
     bool has_open;                   /* that block is in the set */
     struct sl_buf names, vectors, details, scratch;
     struct sl_group_table groups;
+    bool find_again;
+    struct sl_vec hashes; /* of the files' keys, uint64_t, with find_again */
+    struct sl_key_maker keys;
 };
 
 /* What a file is stored from. Everything is borrowed. */
@@ -71,6 +75,8 @@ silt_status sl_file_set_group(struct sl_file_set_builder *builder, struct sl_str
  */
 silt_status sl_file_set_copy(struct sl_file_set_builder *builder, const struct sl_file_set *from, sl_file_pos pos,
                              uint32_t *group, silt_error *err);
+/* Fills set->again; hashes: of the keys of its n files, in the order in which they were put (file_again.c). */
+silt_status sl_file_set_find_again(struct sl_file_set *set, const uint64_t *hashes, size_t n, silt_error *err);
 /* From now on the set has no details. */
 void sl_file_set_drop_details(struct sl_file_set_builder *builder);
 /* Hands out the set and frees what building needed. */

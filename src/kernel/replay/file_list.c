@@ -118,6 +118,26 @@ void sl_file_list_unref(struct sl_file_list *list)
     sl_release(list->env, list, sizeof(*list));
 }
 
+/* The set is the only layer. */
+static bool drop_again(struct sl_file_list *list)
+{
+    struct sl_file_layer *layer = &list->layers[0];
+    const struct sl_file_set *set = layer->set;
+    bool good = true;
+    if (set->again.len > 0) {
+        layer->gone = gone_copy(list->env, NULL, set->blocks.len);
+        good = layer->gone != NULL;
+    }
+    for (size_t i = 0; i < set->again.len && good; i++) {
+        const sl_file_pos pos = *(const sl_file_pos *)sl_vec_at(&set->again, i);
+        good = gone_mark(list->env, layer->gone, pos);
+        list->n_files--;
+        list->total_size -= sl_file_block_at(set, pos)->size[sl_file_row_of(pos)];
+        list->n_again++;
+    }
+    return good;
+}
+
 silt_status sl_file_list_of(struct sl_file_set *set, struct sl_file_list **out, silt_error *err)
 {
     *out = NULL;
@@ -132,6 +152,10 @@ silt_status sl_file_list_of(struct sl_file_set *set, struct sl_file_list **out, 
     list->total_size = set->total_size;
     list->layers[0].set = set;
     list->n_layers = 1;
+    if (!drop_again(list)) {
+        sl_file_list_unref(list);
+        return sl_fail_nomem(err);
+    }
     *out = list;
     return SILT_OK;
 }
@@ -314,6 +338,7 @@ static void share_layers(struct sl_file_list *list, const struct sl_file_list *o
         }
     }
     list->n_files += old->n_files;
+    list->n_again += old->n_again;
 }
 
 silt_status sl_file_list_grow(const struct sl_file_list *old, struct sl_file_set *adds,
@@ -323,9 +348,8 @@ silt_status sl_file_list_grow(const struct sl_file_list *old, struct sl_file_set
     *out = NULL;
     SL_TRY(sl_file_list_of(adds, &list, err));
     share_layers(list, old);
-    list->total_size = 0;
     int64_t total = 0;
-    const bool fits = sl_add_i64(old->total_size, adds->total_size, &total);
+    const bool fits = sl_add_i64(old->total_size, list->total_size, &total);
     list->total_size = total;
     silt_status status = fits ? drop_decided(list, decided, err)
                               : sl_fail(err, SILT_ECORRUPT, NULL,

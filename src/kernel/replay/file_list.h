@@ -40,13 +40,15 @@ struct sl_file_list {
     const silt_env *env;
     int64_t n_files;
     int64_t total_size;
+    int64_t
+        n_again; /* files that a checkpoint named more than once: whoever reads its rows themselves meets them again */
     size_t n_layers;
     struct sl_file_layer layers[SL_FILE_LIST_MAX_LAYERS];
 };
 
 struct sl_file_list *sl_file_list_ref(struct sl_file_list *list);
 void sl_file_list_unref(struct sl_file_list *list); /* NULL is legal */
-/* Takes the set, also when it fails. */
+/* Takes the set, also when it fails. Files that are in it for the second time are not in the list. */
 silt_status sl_file_list_of(struct sl_file_set *set, struct sl_file_list **out, silt_error *err);
 /*
  * The list after commits: `adds` (taken, also when it fails) are the files that they left live, `decided` all files that they

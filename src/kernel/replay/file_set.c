@@ -42,6 +42,7 @@ void sl_file_set_unref(struct sl_file_set *set)
         const struct sl_file_region *region = sl_vec_at(&set->regions, i);
         sl_release(set->env, region->data, region->size);
     }
+    sl_vec_release(&set->again);
     sl_vec_release(&set->regions);
     sl_vec_release(&set->blocks);
     sl_vec_release(&set->groups);

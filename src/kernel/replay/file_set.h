@@ -78,7 +78,8 @@ struct sl_file_set {
     bool has_details;
     size_t details_bytes;
     int64_t n_files;
-    int64_t total_size;                    /* bytes of the data files */
+    int64_t total_size;  /* bytes of the data files */
+    struct sl_vec again; /* of sl_file_pos, ascending: files that are in the set before by the same key */
     _Atomic(struct sl_file_index *) index; /* see file_index.h */
 };
 

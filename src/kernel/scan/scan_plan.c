@@ -16,8 +16,10 @@
 #include "kernel/replay/checkpoint_read.h"
 #include "kernel/scan/data_skip.h"
 #include "kernel/scan/metadata_prune.h"
+#include "kernel/scan/plan_again.h"
 #include "kernel/scan/plan_checkpoint.h"
 #include "kernel/scan/plan_path.h"
+#include "kernel/snapshot/checkpoint_word.h"
 
 /* A window is judged when it has this many files or this much text. */
 #define WINDOW_FILES 16384
@@ -47,6 +49,7 @@ struct planner {
     bool *answered;
     bool wants_stats;
     bool by_metadata; /* the filter names it */
+    bool met_files;   /* of a checkpoint, when it was gone through selectively */
     int64_t seen;
     struct sl_partition_pruner pruner;
     struct sl_arena scratch;
@@ -275,6 +278,7 @@ static silt_status keep_checkpoint_add(void *ctx, const struct sl_add *add, cons
                                        silt_error *err)
 {
     struct planner *p = ctx;
+    p->met_files = true;
     struct pending file;
     SL_TRY(describe(p, add, &file, err));
     return keep_file(p, &file, tuple, err);
@@ -288,6 +292,7 @@ static void begin_anew(struct planner *p, bool marks_names)
     p->pending.len = 0;
     p->skips.len = 0;
     p->seen = 0;
+    p->met_files = false;
     for (size_t i = 0; i < p->scan->facts.n_conjuncts; i++) {
         p->answered[i] = true;
     }
@@ -325,6 +330,23 @@ static bool is_selective(const struct planner *p, const struct sl_log_view *view
     return way == SL_PLAN_SELECTS || size >= SMALL_CHECKPOINT;
 }
 
+/*
+ * After select_files. *doubtful: no file was met where a word says that there are some, and footers show none; who loads the files
+ * judges that.
+ */
+static silt_status check_selected(struct planner *p, const struct sl_log_view *view, bool *doubtful, silt_error *err)
+{
+    int64_t n_again = 0;
+    bool shown = true;
+    SL_TRY(sl_plan_drop_again(p->scan, &n_again, err));
+    sl_checkpoint_word_again(p->scan->snapshot, view->checkpoint.version, n_again);
+    if (!p->met_files && sl_checkpoint_word_of_files(view)) {
+        SL_TRY(sl_plan_shows_files(p->scan, view, p->call, &shown, err));
+    }
+    *doubtful = !shown;
+    return SILT_OK;
+}
+
 /* *done false: this is no way, or the checkpoint's files cannot be read like this, and perhaps not at all. */
 static silt_status plan_selectively(struct planner *p, enum sl_plan_way way, bool *done, silt_error *err)
 {
@@ -351,7 +373,11 @@ static silt_status plan_selectively(struct planner *p, enum sl_plan_way way, boo
     if (status == SILT_OK && lacks_vectors) {
         status = select_files(p, view, true, &lacks_vectors, &found);
     }
-    *done = !sl_checkpoint_is_bad(status);
+    bool doubtful = false;
+    if (status == SILT_OK) {
+        status = check_selected(p, view, &doubtful, &found);
+    }
+    *done = !sl_checkpoint_is_bad(status) && !doubtful;
     if (!*done) {
         begin_anew(p, false);
         return SILT_OK;

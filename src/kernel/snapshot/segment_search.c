@@ -64,6 +64,10 @@ static silt_status choose_from(struct sl_segment_search *search, const struct sl
             judged = choose(search, &files, false, arena, out, &found);
         }
         *chosen = judged == SILT_OK && out->n_checkpoint > 0;
+        out->said = (struct sl_hint_numbers){.known = *chosen && out->checkpoint_version == hint->version,
+                                             .n_adds = hint->n_adds,
+                                             .n_actions = hint->size,
+                                             .n_bytes = hint->size_in_bytes};
         if (judged == SILT_ENOMEM) {
             status = sl_fail_nomem(err);
         } else if (!*chosen && judged != SILT_ENOTFOUND) {

@@ -12,6 +12,7 @@
 #include "kernel/feature/feature.h"
 #include "kernel/replay/checkpoint_files.h"
 #include "kernel/replay/checkpoint_read.h"
+#include "kernel/snapshot/checkpoint_word.h"
 
 /* ---- replaying the whole segment into a sink ---- */
 
@@ -22,6 +23,8 @@ struct log_replay {
     silt_error sink_err;        /* and told without the log's name before it */
     bool in_checkpoint;
     bool lacks_stats; /* an add of the checkpoint has none */
+    bool once;        /* the checkpoint names files twice */
+    int64_t n_adds;   /* of the checkpoint */
 };
 
 static silt_status pass_add(void *ctx, const struct sl_add *add, silt_error *err)
@@ -51,7 +54,10 @@ static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *
 static silt_status take_row(void *ctx, const struct sl_action *action, silt_error *err)
 {
     struct log_replay *log = ctx;
-    return sl_replay_checkpoint_action(&log->replay, action, err);
+    const bool is_add = action->kind == SL_ACTION_ADD;
+    log->n_adds += is_add ? 1 : 0;
+    return is_add && log->once ? sl_replay_older_add(&log->replay, &action->u.add, err)
+                               : sl_replay_checkpoint_action(&log->replay, action, err);
 }
 
 struct replay_request {
@@ -60,7 +66,9 @@ struct replay_request {
     bool with_details;
     enum sl_stats_form stats_form;
     struct sl_replay_sink sink;
+    bool once;         /* files that the checkpoint names twice are remembered, which takes memory */
     bool *lacks_stats; /* NULL: not wanted */
+    int64_t *n_adds;   /* of the checkpoint; NULL: not wanted */
 };
 
 /* *bad_checkpoint: it failed for the checkpoint's sake. */
@@ -70,7 +78,7 @@ static silt_status replay_log(silt_snapshot *snapshot, const silt_call *call, co
     const struct sl_log_segment *segment = &request->view->segment;
     const struct sl_checkpoint *files = &request->view->checkpoint;
     const struct sl_log_source source = sl_view_source(snapshot, request->view);
-    struct log_replay log = {.sink = request->sink, .sink_err = SILT_ERROR_INIT};
+    struct log_replay log = {.sink = request->sink, .sink_err = SILT_ERROR_INIT, .once = request->once};
     const struct sl_replay_sink sink = {.on_add = request->sink.on_add != NULL ? pass_add : NULL,
                                         .on_remove = request->sink.on_remove != NULL ? pass_remove : NULL,
                                         .ctx = &log};
@@ -103,34 +111,63 @@ static silt_status replay_log(silt_snapshot *snapshot, const silt_call *call, co
     if (request->lacks_stats != NULL) {
         *request->lacks_stats = log.lacks_stats;
     }
+    if (request->n_adds != NULL) {
+        *request->n_adds = log.n_adds;
+    }
     sl_replay_release(&log.replay);
     return status;
 }
 
 /* ---- building ---- */
 
+struct building {
+    silt_snapshot *snapshot;
+    const silt_call *call;
+    const struct sl_log_view *view;
+    struct sl_checkpoint_counts counts; /* of the view's checkpoint */
+    bool doubt;                         /* a checkpoint without files is gone around on the hint's word alone */
+    bool bad_checkpoint;                /* it failed for the checkpoint's sake */
+};
+
 static silt_status put_add(void *ctx, const struct sl_add *add, silt_error *err)
 {
     return sl_file_set_add(ctx, add, NULL, err);
 }
 
+/* Once all of the checkpoint was read. */
+static silt_status check_word(struct building *b, silt_error *err)
+{
+    const bool has_checkpoint = b->view->checkpoint.version >= 0;
+    const silt_status status = has_checkpoint
+                                   ? sl_checkpoint_word_check(b->snapshot, b->view, b->call, &b->counts, b->doubt, err)
+                                   : SILT_OK;
+    b->bad_checkpoint = sl_checkpoint_is_bad(status);
+    return status;
+}
+
 /* The files of the log alone, with details. *lacks_stats: some file of the checkpoint has none in that form. */
-static silt_status build_in_form(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
-                                 enum sl_stats_form form, struct sl_file_list **out, bool *lacks_stats,
-                                 bool *bad_checkpoint, silt_error *err)
+static silt_status build_in_form(struct building *b, enum sl_stats_form form, struct sl_file_list **out,
+                                 bool *lacks_stats, silt_error *err)
 {
     struct sl_file_set_builder builder = {0};
-    const struct sl_file_set_options options = {
-        .env = snapshot->env, .root = sl_snapshot_root(snapshot), .want_details = true};
+    const struct sl_file_set_options options = {.env = b->snapshot->env,
+                                                .root = sl_snapshot_root(b->snapshot),
+                                                .want_details = true,
+                                                .find_again = b->view->checkpoint.version >= 0};
     SL_TRY(sl_file_set_begin(&builder, &options, err));
-    const struct replay_request request = {.view = view,
+    b->counts = (struct sl_checkpoint_counts){.n_rows = -1};
+    const struct replay_request request = {.view = b->view,
                                            .columns = SL_COLUMN_ADD,
                                            .with_details = true,
                                            .stats_form = form,
                                            .sink = {.on_add = put_add, .ctx = &builder},
-                                           .lacks_stats = lacks_stats};
+                                           .lacks_stats = lacks_stats,
+                                           .n_adds = &b->counts.n_adds};
     struct sl_file_set *set = NULL;
-    silt_status status = replay_log(snapshot, call, &request, bad_checkpoint, err);
+    silt_status status = replay_log(b->snapshot, b->call, &request, &b->bad_checkpoint, err);
+    if (status == SILT_OK) {
+        status = check_word(b, err);
+    }
     if (status == SILT_OK) {
         status = sl_file_set_finish(&builder, &set, err);
     }
@@ -142,23 +179,22 @@ static silt_status build_in_form(silt_snapshot *snapshot, const silt_call *call,
  * With details, those of files whose statistics are typed columns only included. That is looked for once, when a file
  * turns out to have none as text; bounds, then all of it, are left out where their types are not the table's.
  */
-static silt_status build_detailed(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
-                                  struct sl_file_list **out, bool *bad_checkpoint, silt_error *err)
+static silt_status build_detailed(struct building *b, struct sl_file_list **out, silt_error *err)
 {
+    silt_snapshot *snapshot = b->snapshot;
     const enum sl_stats_form known = (enum sl_stats_form)atomic_load(&snapshot->stats_form);
-    const struct sl_log_source source = sl_view_source(snapshot, view);
-    const struct sl_checkpoint_files files = {.source = &source, .checkpoint = &view->checkpoint};
+    const struct sl_log_source source = sl_view_source(snapshot, b->view);
+    const struct sl_checkpoint_files files = {.source = &source, .checkpoint = &b->view->checkpoint};
     bool lacks_stats = false;
     bool has_parsed = false;
-    SL_TRY(build_in_form(snapshot, call, view, known, out, &lacks_stats, bad_checkpoint, err));
+    SL_TRY(build_in_form(b, known, out, &lacks_stats, err));
     if (!lacks_stats || known != SL_STATS_TEXT ||
-        sl_checkpoint_has_parsed(&files, call, &has_parsed, NULL) != SILT_OK || !has_parsed) {
+        sl_checkpoint_has_parsed(&files, b->call, &has_parsed, NULL) != SILT_OK || !has_parsed) {
         return SILT_OK;
     }
     for (int form = SL_STATS_PARSED; form <= SL_STATS_PARSED_COUNTS; form++) {
         struct sl_file_list *better = NULL;
-        const silt_status status = build_in_form(snapshot, call, view, (enum sl_stats_form)form, &better, &lacks_stats,
-                                                 bad_checkpoint, err);
+        const silt_status status = build_in_form(b, (enum sl_stats_form)form, &better, &lacks_stats, err);
         if (status == SILT_OK) {
             sl_file_list_unref(*out);
             *out = better;
@@ -170,7 +206,7 @@ static silt_status build_detailed(silt_snapshot *snapshot, const silt_call *call
             *out = NULL;
             return status;
         }
-        *bad_checkpoint = false;
+        b->bad_checkpoint = false;
         silt_error_reset(err);
     }
     return SILT_OK;
@@ -188,46 +224,57 @@ static silt_status stack(struct sl_file_set *tail, struct sl_file_set *base, str
     return status;
 }
 
+struct json_rows {
+    struct sl_replay replay;
+    int64_t n_adds;
+};
+
 /* A file action of a checkpoint's top file in JSON, unless the commits decided about its file. */
 static silt_status put_json_add(void *ctx, const struct sl_action *action, silt_error *err)
 {
-    return sl_replay_checkpoint_action(ctx, action, err);
+    struct json_rows *json = ctx;
+    json->n_adds += action->kind == SL_ACTION_ADD ? 1 : 0;
+    return sl_replay_checkpoint_action(&json->replay, action, err);
 }
 
-static silt_status put_checkpoint(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
-                                  unsigned members, struct sl_file_set_builder *builder, bool *lacks_vectors,
-                                  silt_error *err)
+static silt_status put_checkpoint(struct building *b, unsigned members, struct sl_file_set_builder *builder,
+                                  bool *lacks_vectors, silt_error *err)
 {
-    const struct sl_log_source source = sl_view_source(snapshot, view);
+    const struct sl_log_view *view = b->view;
+    const struct sl_log_source source = sl_view_source(b->snapshot, view);
     const struct sl_checkpoint_files files = {.source = &source, .checkpoint = &view->checkpoint};
     struct sl_key_maker scratch;
-    sl_key_maker_init(&scratch, snapshot->env, source.root, NULL);
+    sl_key_maker_init(&scratch, b->snapshot->env, source.root, NULL);
     const struct sl_key_probe decided = {.keys = &view->decided, .files = view->tail, .maker = &scratch};
+    struct sl_checkpoint_counts counts = {0};
     const struct sl_checkpoint_put parquet = {
-        .files = &files, .members = members, .decided = &decided, .builder = builder};
-    struct sl_replay json;
+        .files = &files, .members = members, .decided = &decided, .builder = builder, .counts = &counts};
+    struct json_rows json = {.n_adds = 0};
     const struct sl_replay_sink sink = {.on_add = put_add, .ctx = builder};
-    sl_replay_init(&json, snapshot->env, source.root, NULL, NULL, &sink);
-    json.newer = decided;
+    sl_replay_init(&json.replay, b->snapshot->env, source.root, NULL, NULL, &sink);
+    json.replay.newer = decided;
     *lacks_vectors = false;
-    silt_status status = sl_checkpoint_each_json(&source, &view->checkpoint, call, put_json_add, &json, err);
+    silt_status status = sl_checkpoint_each_json(&source, &view->checkpoint, b->call, put_json_add, &json, err);
     if (status == SILT_OK) {
-        status = sl_checkpoint_put_files(&parquet, call, lacks_vectors, err);
+        status = sl_checkpoint_put_files(&parquet, b->call, lacks_vectors, err);
     }
-    sl_replay_release(&json);
+    counts.n_adds += json.n_adds;
+    b->counts = counts;
+    sl_replay_release(&json.replay);
     sl_key_maker_release(&scratch);
     return status;
 }
 
 /* What is under the tail, without details. */
-static silt_status build_base(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
-                              unsigned members, struct sl_file_set **out, bool *lacks_vectors, silt_error *err)
+static silt_status build_base(struct building *b, unsigned members, struct sl_file_set **out, bool *lacks_vectors,
+                              silt_error *err)
 {
-    const struct sl_file_set_options options = {.env = snapshot->env, .root = sl_snapshot_root(snapshot)};
+    const struct sl_file_set_options options = {
+        .env = b->snapshot->env, .root = sl_snapshot_root(b->snapshot), .find_again = true};
     struct sl_file_set_builder builder = {0};
     *out = NULL;
     SL_TRY(sl_file_set_begin(&builder, &options, err));
-    silt_status status = put_checkpoint(snapshot, call, view, members, &builder, lacks_vectors, err);
+    silt_status status = put_checkpoint(b, members, &builder, lacks_vectors, err);
     if (status == SILT_OK && !*lacks_vectors) {
         status = sl_file_set_finish(&builder, out, err);
     }
@@ -236,31 +283,35 @@ static silt_status build_base(silt_snapshot *snapshot, const silt_call *call, co
 }
 
 /* Without details: from the tail in memory and the adds of the checkpoint. */
-static silt_status build_plain(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
-                               struct sl_file_list **out, bool *bad_checkpoint, silt_error *err)
+static silt_status build_plain(struct building *b, struct sl_file_list **out, silt_error *err)
 {
-    const struct sl_protocol *protocol = &snapshot->state.protocol;
+    const struct sl_protocol *protocol = &b->snapshot->state.protocol;
     struct sl_file_set *base = NULL;
     unsigned members = 0;
     bool lacks_vectors = false;
     members |= sl_protocol_has_feature(protocol, "deletionVectors") ? SL_ADD_VECTORS : 0U;
     members |= sl_protocol_has_feature(protocol, "rowTracking") ? SL_ADD_ROW_IDS : 0U;
-    silt_status status = build_base(snapshot, call, view, members, &base, &lacks_vectors, err);
+    silt_status status = build_base(b, members, &base, &lacks_vectors, err);
     if (status == SILT_OK && lacks_vectors) {
         /* Vectors that the protocol does not announce: a file without its vector would have rows that are gone. */
-        status = build_base(snapshot, call, view, members | SL_ADD_VECTORS, &base, &lacks_vectors, err);
+        status = build_base(b, members | SL_ADD_VECTORS, &base, &lacks_vectors, err);
     }
-    *bad_checkpoint = sl_checkpoint_is_bad(status);
-    return status == SILT_OK ? stack(view->tail, base, out, err) : status;
+    b->bad_checkpoint = sl_checkpoint_is_bad(status);
+    if (status == SILT_OK) {
+        status = check_word(b, err);
+    }
+    if (status != SILT_OK) {
+        sl_file_set_unref(base);
+        return status;
+    }
+    return stack(b->view->tail, base, out, err);
 }
 
-static silt_status build_once(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_view *view,
-                              bool details, struct sl_file_list **out, bool *bad_checkpoint, silt_error *err)
+static silt_status build_once(struct building *b, bool details, struct sl_file_list **out, silt_error *err)
 {
-    *bad_checkpoint = false;
-    SL_TRY(sl_view_bring_adds(snapshot, view, call, err));
-    return details ? build_detailed(snapshot, call, view, out, bad_checkpoint, err)
-                   : build_plain(snapshot, call, view, out, bad_checkpoint, err);
+    b->bad_checkpoint = false;
+    SL_TRY(sl_view_bring_adds(b->snapshot, b->view, b->call, err));
+    return details ? build_detailed(b, out, err) : build_plain(b, out, err);
 }
 
 /* Builds; around a checkpoint whose files cannot be read and commits that have expired, when the log has another way. */
@@ -268,22 +319,29 @@ static silt_status build(silt_snapshot *snapshot, const silt_call *call, bool de
                          silt_error *err)
 {
     *out = NULL;
-    const struct sl_log_view *view = NULL;
-    SL_TRY(sl_snapshot_view(snapshot, call, true, &view, err));
-    bool bad = false;
+    struct building b = {.snapshot = snapshot, .call = call, .doubt = true};
+    SL_TRY(sl_snapshot_view(snapshot, call, true, &b.view, err));
     silt_error found = SILT_ERROR_INIT;
-    silt_status status = build_once(snapshot, call, view, details, out, &bad, &found);
-    while (bad || status == SILT_ENOTFOUND) {
+    silt_status status = build_once(&b, details, out, &found);
+    while (b.bad_checkpoint || status == SILT_ENOTFOUND) {
         silt_error ignored = SILT_ERROR_INIT;
-        const silt_status other = bad ? sl_snapshot_other_view(snapshot, call, view, &found, &view, &ignored)
-                                      : sl_snapshot_view_anew(snapshot, call, view, &view, &ignored);
-        if (other != SILT_OK) {
+        const silt_status other = b.bad_checkpoint
+                                      ? sl_snapshot_other_view(snapshot, call, b.view, &found, &b.view, &ignored)
+                                      : sl_snapshot_view_anew(snapshot, call, b.view, &b.view, &ignored);
+        if (other != SILT_OK && b.doubt && sl_error_is(&found, SL_CHECKPOINT_DOUBTED)) {
+            b.doubt = false; /* the checkpoint is all that there is, and only a hint speaks against it */
+            b.view = atomic_load(&snapshot->view);
+        } else if (other != SILT_OK) {
             break; /* the first failure is the one to tell */
         }
-        status = build_once(snapshot, call, view, details, out, &bad, &found);
+        silt_error_reset(&found);
+        status = build_once(&b, details, out, &found);
     }
     if (status != SILT_OK && err != NULL) {
         *err = found;
+    }
+    if (status == SILT_OK) {
+        sl_checkpoint_word_again(snapshot, b.view->checkpoint.version, (*out)->n_again);
     }
     return status;
 }
@@ -364,6 +422,7 @@ static silt_status visit_tombstone(void *ctx, const struct sl_remove *remove, si
 static silt_status visit_log(silt_snapshot *snapshot, const silt_call *call, struct visitor *visitor, silt_error *err)
 {
     const bool adds = visitor->visit != NULL;
+    const struct sl_file_list *list = atomic_load(&snapshot->files);
     const struct sl_log_view *view = NULL;
     SL_TRY(sl_snapshot_view(snapshot, call, true, &view, err));
     const struct replay_request request = {
@@ -373,6 +432,7 @@ static silt_status visit_log(silt_snapshot *snapshot, const silt_call *call, str
         .columns = adds ? SL_COLUMN_ADD : SL_COLUMN_REMOVE,
         .with_details = adds,
         .stats_form = (enum sl_stats_form)atomic_load(&snapshot->stats_form),
+        .once = adds && list != NULL && list->n_again > 0,
         .sink = {.on_add = adds ? visit_add : NULL, .on_remove = adds ? NULL : visit_tombstone, .ctx = visitor}};
     bool bad = false;
     const silt_status status = replay_log(snapshot, call, &request, &bad, err);

@@ -61,6 +61,8 @@ struct silt_snapshot {
     _Atomic(struct sl_file_list *) files;
     _Atomic(struct sl_file_list *) detailed;
     atomic_bool details_too_big; /* read from the log at each visit */
+    atomic_bool told_hint;       /* that the hint is wrong */
+    atomic_bool told_again;      /* that a checkpoint names files twice */
     atomic_int stats_form;       /* enum sl_stats_form, of the checkpoint's adds */
 };
 

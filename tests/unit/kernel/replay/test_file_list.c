@@ -204,6 +204,42 @@ static void check(struct history *h)
     }
 }
 
+/* A checkpoint under the history, in which some files are named twice, by either spelling; the first one counts. */
+static void begin_with_checkpoint(struct history *h)
+{
+    silt_error err = SILT_ERROR_INIT;
+    struct sl_file_set_builder builder;
+    struct sl_file_set *set = NULL;
+    struct sl_file_set_options options = options_of(h);
+    int64_t n_again = 0;
+    options.find_again = true;
+    assert_int_equal(sl_file_set_begin(&builder, &options, &err), SILT_OK);
+    for (int i = 0; i < 80; i++) {
+        const int name = (int)(next_random(&h->random) % N_NAMES);
+        const int vector = next_random(&h->random) % 4 == 0 ? (int)(next_random(&h->random) % N_VECTORS) : 0;
+        const char *path = h->spellings.text[name][next_random(&h->random) % 2];
+        const struct sl_dv_descriptor dv = vector_of(vector);
+        const int64_t size = (int64_t)(next_random(&h->random) % 1000);
+        char stats[32];
+        (void)snprintf(stats, sizeof(stats), "{\"n\":%" PRId64 "}", size);
+        const struct sl_add add = {.path = sl_str_from(path),
+                                   .size = size,
+                                   .stats = sl_str_from(stats),
+                                   .deletion_vector = vector > 0 ? &dv : NULL,
+                                   .base_row_id = name % 3 == 0 ? name : SL_NO_I64,
+                                   .default_row_commit_version = SL_NO_I64};
+        assert_int_equal(sl_file_set_add(&builder, &add, NULL, &err), SILT_OK);
+        n_again += h->model.live[name][vector] ? 1 : 0;
+        h->model.size[name][vector] = h->model.live[name][vector] ? h->model.size[name][vector] : size;
+        h->model.live[name][vector] = true;
+    }
+    assert_int_equal(sl_file_set_finish(&builder, &set, &err), SILT_OK);
+    assert_int_equal(set->again.len, n_again);
+    assert_int_equal(sl_file_list_of(set, &h->list, &err), SILT_OK);
+    assert_int_equal(h->list->n_again, n_again);
+    check(h);
+}
+
 static void run_histories(uint64_t n_histories, int n_commits, sl_key_hash *hash)
 {
     struct test_env t;
@@ -215,6 +251,9 @@ static void run_histories(uint64_t n_histories, int n_commits, sl_key_hash *hash
             put_path(h.spellings.text[name][1], 64, name, true);
         }
         struct sl_file_list *old = NULL; /* an older list stays what it was */
+        if (seed % 3 == 0) {
+            begin_with_checkpoint(&h);
+        }
         struct model old_model = h.model;
         for (int i = 0; i < n_commits; i++) {
             commit(&h);
@@ -379,6 +418,48 @@ static void every_failed_allocation_is_reported(void **state)
     test_env_check(&t);
 }
 
+/* Each file is there twice, in two blocks: finding that out is work, of which no step may fail unnoticed. */
+static void every_failed_allocation_of_a_search_is_reported(void **state)
+{
+    (void)state;
+    struct test_env t;
+    test_env_init(&t);
+    for (size_t n = 1;; n++) {
+        silt_error err = SILT_ERROR_INIT;
+        struct sl_file_set_builder builder = {0};
+        struct sl_file_set *set = NULL;
+        struct sl_file_list *list = NULL;
+        const struct sl_file_set_options options = {.env = &t.env, .root = SL_STR("/t"), .find_again = true};
+        test_env_fail_at(&t, n);
+        silt_status status = sl_file_set_begin(&builder, &options, &err);
+        for (int i = 0; i < 6000 && status == SILT_OK; i++) {
+            char path[64];
+            (void)snprintf(path, sizeof(path), "p=%d/part-%d", i % 10, i % 3000);
+            const struct sl_add add = {.path = sl_str_from(path),
+                                       .size = 1,
+                                       .base_row_id = SL_NO_I64,
+                                       .default_row_commit_version = SL_NO_I64};
+            status = sl_file_set_add(&builder, &add, NULL, &err);
+        }
+        if (status == SILT_OK) {
+            status = sl_file_set_finish(&builder, &set, &err);
+        }
+        sl_file_set_abandon(&builder);
+        if (status == SILT_OK) {
+            status = sl_file_list_of(set, &list, &err);
+        }
+        const bool reached = t.n_requests >= n;
+        test_env_fail_at(&t, 0);
+        assert_int_equal(status, reached ? SILT_ENOMEM : SILT_OK);
+        assert_int_equal(list != NULL ? list->n_files : 3000, 3000);
+        sl_file_list_unref(list);
+        if (!reached) {
+            break;
+        }
+    }
+    test_env_check(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -387,6 +468,7 @@ int main(void)
         cmocka_unit_test(a_thousand_refreshes_take_no_memory),
         cmocka_unit_test(files_without_any_group_or_block_are_walked),
         cmocka_unit_test(every_failed_allocation_is_reported),
+        cmocka_unit_test(every_failed_allocation_of_a_search_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
