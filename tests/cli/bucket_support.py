@@ -16,6 +16,7 @@ class Bucket(http.server.BaseHTTPRequestHandler):
     trouble = None  # "hang": they never come; "deny": the server refuses them; "hang all": nothing is answered, ends and logs neither
     asked = None
     over = None
+    n_asked = 0
 
     def log_message(self, *_):
         """Quiet."""
@@ -40,6 +41,7 @@ class Bucket(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):  # pylint: disable=invalid-name
         url = urllib.parse.urlsplit(self.path)
+        type(self).n_asked += 1
         if self.trouble == "hang all":
             self.asked.set()
             self.over.wait()

@@ -40,12 +40,14 @@ class Trouble(CliTest):
         self.assertIn("nothing came", done.stderr)
         self.assertIn("silt doctor TABLE says", done.stderr)
         self.assertLess(took, 20, "three times a second, and a machine that may be busy")
+        return bucket
 
     def test_a_store_that_falls_silent_in_a_scan_has_three_times_its_time(self):
         self.silence("hang")
 
     def test_a_store_that_never_answers_has_three_times_its_time(self):
-        self.silence("hang all")
+        bucket = self.silence("hang all")
+        self.assertEqual(bucket.n_asked, 3, "nothing else is asked of it afterwards")
 
     def whole_answer(self, done, noted):
         self.assertEqual((done.returncode, done.stdout), (0, ANSWER), done.stderr)

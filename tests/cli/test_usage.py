@@ -152,6 +152,18 @@ class Usage(cli_support.CliTest):
                     self.assertEqual((done.code, done.out), (1, ""), done.err)
                     self.assertRegex(done.err, rf"\Aerror: \[SILT_INVALID_ARGUMENT\] location {scheme}{rest} names no bucket, .*\n\Z")
 
+    def test_mistyped_option_of_a_store_is_told_its_name(self):
+        done = self.silt("read", "s3://bucket/t", "--store-option", "aws_secret=hidden")
+        self.assertEqual((done.code, done.out), (1, ""), done.err)
+        self.assertRegex(done.err, r"\Aerror: \[SILT_INVALID_ARGUMENT\] .*: no store has an option 'aws_secret'\nhint: did you mean aws_secret_access_key\?\n\Z")
+
+    def test_location_without_a_bucket_is_refused(self):
+        for scheme in ("s3", "s3a", "gs"):
+            for command in (["history"], ["read"], ["fsck"], ["sql", "SELECT * FROM delta.`{}`"]):
+                done = self.silt(*[word.format(f"{scheme}:///t") for word in command], *([f"{scheme}:///t"] if len(command) == 1 else []))
+                self.assertEqual((done.code, done.out), (1, ""), done.err)
+                self.assertRegex(done.err, r"\Aerror: \[SILT_INVALID_ARGUMENT\] .*the location names no bucket, expected (s3|gs)://BUCKET/PATH")
+
     def test_parquet_is_refused_where_it_is_not_made(self):
         self.assert_fails(2, "error: [SILT_USAGE] -o parquet is for sql, read and changes", "history", "t", "-o", "parquet")
 

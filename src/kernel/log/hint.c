@@ -263,10 +263,10 @@ silt_status sl_hint_read(const silt_env *env, silt_storage *storage, const silt_
         }
         return SILT_OK;
     }
-    if (status == SILT_ENOMEM || status == SILT_ECANCELLED || status == SILT_EDEADLINE) {
-        return status;
+    /* A hint that is not there, or is no file, is no hint. A store that is out of reach or refuses would do the same to a listing. */
+    if (status == SILT_ENOTFOUND || status == SILT_ECORRUPT) {
+        silt_error_reset(err);
+        return SILT_OK;
     }
-    /* A hint that cannot be read is no hint; if the store is out of reach, the listing will say so. */
-    silt_error_reset(err);
-    return SILT_OK;
+    return status;
 }

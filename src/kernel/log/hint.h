@@ -36,8 +36,8 @@ int64_t sl_hint_version(const silt_env *env, struct sl_str bytes);
 silt_status sl_hint_check(const struct sl_hint *hint, const struct sl_log_file *files, size_t n, silt_error *err);
 
 /*
- * Reads the hint of a log; out->version is -1 where there is none, or where it is not usable: then a note is logged. Only
- * failures of memory and of the caller are errors.
+ * Reads the hint of a log; out->version is -1 where there is none, or where it is not usable: then a note is logged. What else a read
+ * fails of is an error: nobody is to wait for a store that cannot be reached once more.
  */
 silt_status sl_hint_read(const silt_env *env, silt_storage *storage, const silt_call *call, struct sl_str root,
                          struct sl_arena *arena, struct sl_hint *out, silt_error *err);

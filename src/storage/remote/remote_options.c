@@ -13,6 +13,8 @@
 #include "base/vec.h"
 
 #define NEAR_DISTANCE 8     /* names are long: so much may be wrong in one that is still recognised */
+#define MANY_TYPOS 2        /* with more of them than this, the begin of a name tells more */
+#define MIN_BEGIN 5         /* bytes of a name that are enough of a begin */
 #define MAX_NAME 256        /* bytes of an option's name */
 #define MAX_VALUE (1 << 20) /* bytes of a value */
 #define BUCKET_PREFIX "fs.s3a.bucket."
@@ -126,10 +128,18 @@ static bool understand(struct sl_arena *arena, struct sl_str name, struct given 
     return false;
 }
 
+/* "aws_secret" for aws_secret_access_key: the first words of a name. */
+static bool begins_with(struct sl_str word, struct sl_str typed)
+{
+    return typed.len >= MIN_BEGIN && word.len > typed.len && sl_str_starts_with(word, typed) &&
+           (word.ptr[typed.len] == '_' || word.ptr[typed.len] == '.' || word.ptr[typed.len] == '-');
+}
+
 static silt_status fail_unknown(struct sl_str name, silt_error *err)
 {
     size_t nearest = NEAR_DISTANCE + 1;
-    struct sl_str best = {0};
+    struct sl_str near = {0};
+    struct sl_str longer = {0};
     for (size_t i = 0; i < SL_N_OPTIONS; i++) {
         struct sl_str list = sl_str_from(rows[i].others);
         struct sl_str word = sl_str_from(rows[i].name);
@@ -137,10 +147,14 @@ static silt_status fail_unknown(struct sl_str name, silt_error *err)
             const size_t distance = sl_str_distance(name, word, NEAR_DISTANCE);
             if (distance < nearest && distance * 2 < word.len) {
                 nearest = distance;
-                best = word;
+                near = word;
+            }
+            if (longer.ptr == NULL && begins_with(word, name)) { /* what matters most comes first */
+                longer = word;
             }
         } while (next_word(&list, &word));
     }
+    const struct sl_str best = longer.ptr != NULL && nearest > MANY_TYPOS ? longer : near;
     const silt_status status = sl_fail(err, SILT_EINVALID, NULL, "no store has an option '%.*s'", SL_FMT(name));
     if (best.ptr != NULL) {
         sl_error_hint(err, "did you mean %.*s?", SL_FMT(best));

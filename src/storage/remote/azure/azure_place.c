@@ -61,6 +61,11 @@ silt_status sl_azure_place_parse(struct sl_str uri, struct sl_azure_place *out, 
                        "the URI names no container, expected %.*s://CONTAINER@ACCOUNT.dfs.%s/PATH",
                        SL_FMT(sl_str_sub(uri, 0, scheme)), SL_AZURE_DEFAULT_SUFFIX);
     }
+    if (sign != SIZE_MAX && sign + 1 == authority.len) {
+        return sl_fail(err, SILT_EINVALID, NULL,
+                       "the URI names no account behind the @, expected %.*s://CONTAINER@ACCOUNT.dfs.%s/PATH",
+                       SL_FMT(sl_str_sub(uri, 0, scheme)), SL_AZURE_DEFAULT_SUFFIX);
+    }
     return sign != SIZE_MAX ? cut_host(sl_str_sub(authority, sign + 1, authority.len), out, err) : SILT_OK;
 }
 

@@ -16,6 +16,9 @@ static silt_status split(const char *path, struct sl_gcs_name *out, silt_error *
         return sl_fail(err, SILT_EINVALID, NULL, "a location gs://BUCKET/KEY is expected");
     }
     *out = (struct sl_gcs_name){.bucket = location.authority, .key = location.path};
+    if (out->bucket.len == 0) {
+        return sl_fail(err, SILT_EINVALID, NULL, "the location names no bucket, expected gs://BUCKET/PATH");
+    }
     bool good = out->bucket.len >= 3 && out->bucket.len <= MAX_BUCKET;
     for (size_t i = 0; i < out->bucket.len; i++) {
         const char c = out->bucket.ptr[i];

@@ -84,6 +84,9 @@ silt_status sl_s3_locate(struct sl_s3_store *store, const char *path, struct sl_
     const size_t slash = sl_str_find(text, SL_STR("/"));
     const struct sl_str name = sl_str_sub(text, 0, slash == SIZE_MAX ? text.len : slash);
     const struct sl_str key = slash == SIZE_MAX ? SL_STR("") : sl_str_sub(text, slash + 1, text.len);
+    if (name.len == 0) {
+        return sl_fail(err, SILT_EINVALID, NULL, "the location names no bucket, expected s3://BUCKET/PATH");
+    }
     if (!is_bucket_name(name)) {
         return sl_fail(err, SILT_EINVALID, NULL, "'%.*s' is no name of a bucket", SL_FMT(name));
     }

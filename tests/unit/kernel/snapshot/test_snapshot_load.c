@@ -135,6 +135,19 @@ static void a_hint_shortens_the_listing(void **state)
     silt_snapshot_unref(snapshot);
 }
 
+/* Who asks next would wait for the same time-out again. */
+static void a_store_that_fails_at_the_hint_is_not_asked_again(void **state)
+{
+    struct log_fixture *f = *state;
+    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    f->fail_operation = "read";
+    f->fail_path = "_last_checkpoint";
+    log_expect_failure(f, -1, SILT_EIO, NULL, "_last_checkpoint: injected fault");
+    assert_int_equal(f->n_lists, 0);
+    f->fail_operation = NULL;
+    silt_snapshot_unref(log_open(f, -1)); /* that there is none is no fault */
+}
+
 static void a_stale_hint_is_ignored_when_the_commits_are_complete(void **state)
 {
     struct log_fixture *f = *state;
@@ -430,6 +443,7 @@ int main(void)
         LOG_TEST(a_gap_after_a_checkpoint_is_told),
         LOG_TEST(a_log_without_its_beginning_is_refused),
         LOG_TEST(a_hint_shortens_the_listing),
+        LOG_TEST(a_store_that_fails_at_the_hint_is_not_asked_again),
         LOG_TEST(a_stale_hint_is_ignored_when_the_commits_are_complete),
         LOG_TEST(a_stale_hint_does_not_hide_missing_commits),
         LOG_TEST(the_newest_checkpoint_wins_whatever_the_hint_says),

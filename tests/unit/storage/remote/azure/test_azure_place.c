@@ -41,6 +41,7 @@ static void what_is_no_place_is_refused(void **state)
                                        "az://",
                                        "c/x",
                                        "abfss://@acct.dfs.core.windows.net/x",
+                                       "abfss://c@/x",
                                        "abfss://c@acct/x",
                                        "abfss://c@acct.core.windows.net/x",
                                        "abfss://c@.dfs.core.windows.net/x",

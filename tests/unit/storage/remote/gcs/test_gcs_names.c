@@ -28,6 +28,9 @@ static void what_cannot_be_an_object_is_refused(void **state)
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(sl_gcs_file_name(bad[i], &name, NULL), SILT_EINVALID);
     }
+    silt_error err = SILT_ERROR_INIT;
+    assert_int_equal(sl_gcs_file_name("gs:///x", &name, &err), SILT_EINVALID);
+    assert_string_equal(err.message, "the location names no bucket, expected gs://BUCKET/PATH");
     char longest[1200] = "gs://my-bucket/";
     memset(longest + 15, 'x', 1024);
     assert_int_equal(sl_gcs_file_name(longest, &name, NULL), SILT_OK);
