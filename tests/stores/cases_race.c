@@ -30,7 +30,7 @@ void race_member(struct contract *c, struct crew *crew, unsigned id)
     struct member *self = &crew->members[id];
     char bytes[RACE_BYTES];
     fill_race(bytes, id);
-    for (unsigned i = 0; i < CONTRACT_ROUND_NAMES; i++) {
+    for (unsigned i = 0; i < crew->round_names; i++) {
         char path[CONTRACT_PATH_SIZE];
         silt_error err = SILT_ERROR_INIT;
         race_name(c, path, i);
@@ -105,12 +105,14 @@ void exactly_one_of_sixteen_creates_a_name(struct contract *c)
     char base[sizeof(c->dir)];
     memcpy(base, c->dir, sizeof(base));
     for (unsigned done = 0; done < c->settings->race_names && !c->failed; done += CONTRACT_ROUND_NAMES) {
+        const unsigned left = c->settings->race_names - done;
+        c->round_names = left < CONTRACT_ROUND_NAMES ? left : CONTRACT_ROUND_NAMES;
         (void)snprintf(c->dir, sizeof(c->dir), "%.900s/%u", base, done);
         struct crew *crew = crew_run(c, N_RACERS, "race", NULL);
         if (crew == NULL) {
             break;
         }
-        for (unsigned i = 0; i < CONTRACT_ROUND_NAMES; i++) {
+        for (unsigned i = 0; i < c->round_names; i++) {
             judge_name(c, crew, i, &count);
         }
         const char *problem = "";

@@ -21,7 +21,7 @@
 #include "silt/silt.h"
 
 #define CONTRACT_PATH_SIZE ((size_t)2048)
-#define CONTRACT_ROUND_NAMES 200 /* names that a round of the race is about */
+#define CONTRACT_ROUND_NAMES 200 /* names that a round of the race is about at most */
 #define CONTRACT_MAX_MEMBERS 16
 #define CONTRACT_MAX_OPTIONS 32
 
@@ -57,6 +57,7 @@ struct contract {
     silt_storage *plain;              /* without it; borrowed from the engine */
     bool in_memory;                   /* other processes do not see it */
     char dir[CONTRACT_PATH_SIZE / 2]; /* of the case */
+    unsigned round_names;             /* of the race's round */
     pthread_mutex_t lock;             /* over what follows */
     bool failed;
     char problem[768]; /* the first one */
@@ -106,6 +107,7 @@ struct member {
 /* Memory that the members of a crew share. */
 struct crew {
     unsigned n;
+    unsigned round_names;
     pthread_barrier_t step;
     atomic_uint ready;   /* members that have begun */
     atomic_uint written; /* generations or names that were answered */

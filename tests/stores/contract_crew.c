@@ -196,6 +196,7 @@ static bool prepare_crew(const struct contract *c, struct crew *crew, unsigned n
 {
     pthread_barrierattr_t attributes;
     crew->n = n;
+    crew->round_names = c->round_names;
     memcpy(crew->dir, c->dir, sizeof(crew->dir));
     if (pthread_barrierattr_init(&attributes) != 0) {
         return false;

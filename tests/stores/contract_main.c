@@ -11,7 +11,7 @@
  *   --refused KIND,...       kinds of hard names that the store refuses (see cases_names.c)
  *   --left-out KIND,...      kinds of hard names that the server cannot tell apart, though the store could
  *   --case TEXT              only cases with this in their name
- *   --race-names N           names of the race (200); in rounds of 200, until one is broken
+ *   --race-names N           names of the race (200); in rounds of 200 at most, until one is broken
  *   --list-names N           names of the long listing (2500)
  *   --plant NAME             with this fault
  *   --keep                   leave what the cases made: on a way that cuts long answers it cannot be listed
