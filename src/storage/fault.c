@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "kernel/engine/storage_wrap.h"
 #include "silt/version.h"
 #include "storage/decorator.h"
 
@@ -102,6 +103,62 @@ static silt_status fault_read_many(void *impl, const silt_call *call, silt_read_
     return status;
 }
 
+/* ---- streams: each part is a read; one that fails ends the stream ---- */
+
+struct faulty_stream {
+    struct fault *fault;
+    const silt_read_stream *stream;
+    const silt_read_request *requests;
+    silt_fault_action actions[SL_MAX_AT_ONCE]; /* for the part under way, of each request */
+    bool refused;                              /* a part was not let through */
+};
+
+static bool fault_next(void *ctx, silt_read_request *request)
+{
+    struct faulty_stream *faulty = ctx;
+    if (faulty->refused || !faulty->stream->next(faulty->stream->ctx, request)) {
+        return false;
+    }
+    const silt_fault_action action = decide(faulty->fault, "read", request->path);
+    faulty->actions[request - faulty->requests] = action;
+    if (action == SILT_FAULT_BEFORE) {
+        request->status = SILT_EIO;
+        faulty->refused = true;
+    }
+    return !faulty->refused;
+}
+
+static silt_status fault_bytes(void *ctx, const silt_read_request *request, int64_t at, const void *bytes, size_t n,
+                               silt_error *err)
+{
+    const struct faulty_stream *faulty = ctx;
+    return faulty->stream->on_bytes(faulty->stream->ctx, request, at, bytes, n, err);
+}
+
+/* Its bytes were handed on, but not that they are all. */
+static silt_status fault_part(void *ctx, const silt_read_request *request, silt_error *err)
+{
+    const struct faulty_stream *faulty = ctx;
+    if (faulty->actions[request - faulty->requests] == SILT_FAULT_AFTER) {
+        return inject(err, SILT_FAULT_AFTER);
+    }
+    return faulty->stream->on_part(faulty->stream->ctx, request, err);
+}
+
+static silt_status fault_read_stream(void *impl, const silt_call *call, const silt_read_stream *stream,
+                                     silt_read_request *requests, size_t n, silt_error *err)
+{
+    struct faulty_stream faulty = {.fault = impl, .stream = stream, .requests = requests};
+    const silt_read_stream passing = {.size = sizeof(passing),
+                                      .at_once = (uint32_t)n,
+                                      .ctx = &faulty,
+                                      .next = fault_next,
+                                      .on_bytes = fault_bytes,
+                                      .on_part = fault_part};
+    SL_TRY(sl_storage_pass_stream(faulty.fault->base.inner, call, &passing, requests, n, err));
+    return faulty.refused ? inject(err, SILT_FAULT_BEFORE) : SILT_OK;
+}
+
 /* ---- the other slots ---- */
 
 static silt_status fault_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
@@ -173,6 +230,17 @@ static silt_status fault_put(void *impl, const silt_call *call, const char *path
         return inject(err, action);
     }
     return lose_answer(silt_storage_put(fault->base.inner, call, path, data, data_len, err), action, err);
+}
+
+static silt_status fault_put_fresh(void *impl, const silt_call *call, const char *path, const void *data,
+                                   size_t data_len, silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "put_fresh", path);
+    if (action == SILT_FAULT_BEFORE) {
+        return inject(err, action);
+    }
+    return lose_answer(silt_storage_put_fresh(fault->base.inner, call, path, data, data_len, err), action, err);
 }
 
 static silt_status fault_stat(void *impl, const silt_call *call, const char *path, int64_t *size_bytes,
@@ -261,11 +329,13 @@ static const silt_storage_vtable fault_slots = {
     .name = "fault",
     .close = sl_decorator_close,
     .read_many = fault_read_many,
+    .read_stream = fault_read_stream,
     .list = fault_list,
     .put_if_absent = fault_put_if_absent,
     .put_hint = fault_put_hint,
     .put_beside = fault_put_beside,
     .put = fault_put,
+    .put_fresh = fault_put_fresh,
     .stat = fault_stat,
     .remove = fault_remove,
     .local_path = sl_decorator_local_path,

@@ -106,6 +106,14 @@ static silt_status lazy_put(void *impl, const silt_call *call, const char *path,
     return silt_storage_put(inner, call, path, data, data_len, err);
 }
 
+static silt_status lazy_put_fresh(void *impl, const silt_call *call, const char *path, const void *data,
+                                  size_t data_len, silt_error *err)
+{
+    silt_storage *inner = NULL;
+    SL_TRY(need(impl, &inner, err));
+    return silt_storage_put_fresh(inner, call, path, data, data_len, err);
+}
+
 static silt_status lazy_stat(void *impl, const silt_call *call, const char *path, int64_t *size_bytes,
                              int64_t *modified_ms, silt_error *err)
 {
@@ -162,6 +170,7 @@ static const silt_storage_vtable lazy_slots = {
     .put_hint = lazy_put_hint,
     .put_beside = lazy_put_beside,
     .put = lazy_put,
+    .put_fresh = lazy_put_fresh,
     .stat = lazy_stat,
     .remove = lazy_remove,
     .local_path = lazy_local_path,

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "kernel/engine/storage_wrap.h"
 #include "silt/version.h"
 #include "storage/decorator.h"
 
@@ -177,6 +178,100 @@ static silt_status retry_read_many(void *impl, const silt_call *call, silt_read_
     return status;
 }
 
+/* ---- streams: parts that were under way when one failed are begun anew ---- */
+
+struct retried_stream {
+    const silt_read_stream *stream;
+    silt_read_request *told; /* the caller's */
+    size_t n;
+    bool under_way[SL_MAX_AT_ONCE]; /* of `told`: the caller waits for it */
+    bool asked[SL_MAX_AT_ONCE];     /* likewise: it is asked for in the attempt at hand */
+    bool progress;                  /* a part came in the attempt at hand */
+    bool refused;                   /* by the caller: nothing is repeated */
+};
+
+/* Which of the caller's requests is next: one that is to be begun anew before one of which nothing is known. n: none. */
+static size_t choose_part(struct retried_stream *retried)
+{
+    size_t idle = retried->n;
+    for (size_t i = 0; i < retried->n; i++) {
+        if (retried->under_way[i] && !retried->asked[i]) {
+            return i;
+        }
+        idle = retried->under_way[i] ? idle : i;
+    }
+    if (idle < retried->n && retried->stream->next(retried->stream->ctx, &retried->told[idle])) {
+        return idle;
+    }
+    return retried->n;
+}
+
+static bool retry_next(void *ctx, silt_read_request *request)
+{
+    struct retried_stream *retried = ctx;
+    const size_t i = choose_part(retried);
+    if (i == retried->n) {
+        return false;
+    }
+    retried->under_way[i] = retried->asked[i] = true;
+    request->path = retried->told[i].path;
+    request->offset = retried->told[i].offset;
+    request->length = retried->told[i].length;
+    request->user = &retried->told[i];
+    return true;
+}
+
+static silt_status retry_bytes(void *ctx, const silt_read_request *request, int64_t at, const void *bytes, size_t n,
+                               silt_error *err)
+{
+    struct retried_stream *retried = ctx;
+    silt_read_request *told = request->user;
+    told->file_size = request->file_size;
+    memcpy(told->tag, request->tag, sizeof(told->tag));
+    const silt_status status = retried->stream->on_bytes(retried->stream->ctx, told, at, bytes, n, err);
+    retried->refused = retried->refused || status != SILT_OK;
+    return status;
+}
+
+static silt_status retry_part(void *ctx, const silt_read_request *request, silt_error *err)
+{
+    struct retried_stream *retried = ctx;
+    silt_read_request *told = request->user;
+    told->data_len = request->data_len;
+    told->file_size = request->file_size;
+    memcpy(told->tag, request->tag, sizeof(told->tag));
+    retried->under_way[told - retried->told] = false;
+    retried->asked[told - retried->told] = false;
+    retried->progress = true;
+    const silt_status status = retried->stream->on_part(retried->stream->ctx, told, err);
+    retried->refused = retried->refused || status != SILT_OK;
+    return status;
+}
+
+static silt_status retry_read_stream(void *impl, const silt_call *call, const silt_read_stream *stream,
+                                     silt_read_request *requests, size_t n, silt_error *err)
+{
+    const struct retry *retry = impl;
+    struct retried_stream retried = {.stream = stream, .told = requests, .n = n};
+    const silt_read_stream passing = {.size = sizeof(passing),
+                                      .at_once = (uint32_t)n,
+                                      .ctx = &retried,
+                                      .next = retry_next,
+                                      .on_bytes = retry_bytes,
+                                      .on_part = retry_part};
+    struct effort effort = start_effort(retry, call);
+    silt_status status = SILT_OK;
+    do {
+        if (retried.progress) { /* as for reads one by one, attempts are those of one part */
+            effort = start_effort(retry, call);
+        }
+        retried.progress = false;
+        memset(retried.asked, 0, sizeof(retried.asked));
+        status = silt_storage_read_stream(retry->base.inner, call, &passing, err);
+    } while (!retried.refused && try_again(&effort, &status, err));
+    return status;
+}
+
 /* ---- listings ---- */
 
 struct retried_list {
@@ -238,6 +333,18 @@ static silt_status retry_put(void *impl, const silt_call *call, const char *path
     silt_status status = SILT_OK;
     do {
         status = silt_storage_put(retry->base.inner, call, path, data, data_len, err);
+    } while (try_again(&effort, &status, err));
+    return status;
+}
+
+static silt_status retry_put_fresh(void *impl, const silt_call *call, const char *path, const void *data,
+                                   size_t data_len, silt_error *err)
+{
+    const struct retry *retry = impl;
+    struct effort effort = start_effort(retry, call);
+    silt_status status = SILT_OK;
+    do {
+        status = silt_storage_put_fresh(retry->base.inner, call, path, data, data_len, err);
     } while (try_again(&effort, &status, err));
     return status;
 }
@@ -309,11 +416,13 @@ static const silt_storage_vtable retry_slots = {
     .name = "retry",
     .close = sl_decorator_close,
     .read_many = retry_read_many,
+    .read_stream = retry_read_stream,
     .list = retry_list,
     .put_if_absent = pass_put_if_absent,
     .put_hint = pass_put_hint,
     .put_beside = pass_put_beside,
     .put = retry_put,
+    .put_fresh = retry_put_fresh,
     .stat = retry_stat,
     .remove = retry_remove,
     .local_path = sl_decorator_local_path,

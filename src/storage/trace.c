@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "kernel/engine/storage_wrap.h"
 #include "silt/version.h"
 #include "storage/decorator.h"
 
@@ -54,6 +55,70 @@ static silt_status trace_read_many(void *impl, const silt_call *call, silt_read_
     struct traced_batch batch = {
         .trace = trace, .started_us = sl_monotonic_us(trace->base.env), .on_done = on_done, .ctx = ctx};
     return silt_storage_read_many(trace->base.inner, call, requests, n, trace_done, &batch, err);
+}
+
+/* ---- streams: an event a part, when it is there or the stream fails ---- */
+
+struct traced_stream {
+    const struct trace *trace;
+    const silt_read_stream *stream;
+    const silt_read_request *requests;
+    int64_t started_us[SL_MAX_AT_ONCE]; /* of the part under way, of each request */
+    bool under_way[SL_MAX_AT_ONCE];
+};
+
+static bool trace_next(void *ctx, silt_read_request *request)
+{
+    struct traced_stream *traced = ctx;
+    const size_t i = (size_t)(request - traced->requests);
+    traced->under_way[i] = traced->stream->next(traced->stream->ctx, request);
+    traced->started_us[i] = sl_monotonic_us(traced->trace->base.env);
+    return traced->under_way[i];
+}
+
+static silt_status trace_bytes(void *ctx, const silt_read_request *request, int64_t at, const void *bytes, size_t n,
+                               silt_error *err)
+{
+    const struct traced_stream *traced = ctx;
+    return traced->stream->on_bytes(traced->stream->ctx, request, at, bytes, n, err);
+}
+
+static void tell_part(struct traced_stream *traced, const silt_read_request *request, silt_status status)
+{
+    const size_t i = (size_t)(request - traced->requests);
+    traced->under_way[i] = false;
+    (void)tell(traced->trace, traced->started_us[i],
+               (silt_trace_event){.operation = "read",
+                                  .path = request->path,
+                                  .status = status,
+                                  .bytes = status == SILT_OK ? (int64_t)request->data_len : 0});
+}
+
+static silt_status trace_part(void *ctx, const silt_read_request *request, silt_error *err)
+{
+    struct traced_stream *traced = ctx;
+    tell_part(traced, request, SILT_OK);
+    return traced->stream->on_part(traced->stream->ctx, request, err);
+}
+
+static silt_status trace_read_stream(void *impl, const silt_call *call, const silt_read_stream *stream,
+                                     silt_read_request *requests, size_t n, silt_error *err)
+{
+    const struct trace *trace = impl;
+    struct traced_stream traced = {.trace = trace, .stream = stream, .requests = requests};
+    const silt_read_stream passing = {.size = sizeof(passing),
+                                      .at_once = (uint32_t)n,
+                                      .ctx = &traced,
+                                      .next = trace_next,
+                                      .on_bytes = trace_bytes,
+                                      .on_part = trace_part};
+    const silt_status status = sl_storage_pass_stream(trace->base.inner, call, &passing, requests, n, err);
+    for (size_t i = 0; i < n; i++) {
+        if (traced.under_way[i]) {
+            tell_part(&traced, &requests[i], status);
+        }
+    }
+    return status;
 }
 
 static silt_status trace_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
@@ -113,6 +178,17 @@ static silt_status trace_put(void *impl, const silt_call *call, const char *path
     silt_status status = silt_storage_put(trace->base.inner, call, path, data, data_len, err);
     return tell(trace, started_us,
                 (silt_trace_event){.operation = "put", .path = path, .status = status, .bytes = (int64_t)data_len});
+}
+
+static silt_status trace_put_fresh(void *impl, const silt_call *call, const char *path, const void *data,
+                                   size_t data_len, silt_error *err)
+{
+    const struct trace *trace = impl;
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    silt_status status = silt_storage_put_fresh(trace->base.inner, call, path, data, data_len, err);
+    return tell(
+        trace, started_us,
+        (silt_trace_event){.operation = "put_fresh", .path = path, .status = status, .bytes = (int64_t)data_len});
 }
 
 static silt_status trace_stat(void *impl, const silt_call *call, const char *path, int64_t *size_bytes,
@@ -183,11 +259,13 @@ static const silt_storage_vtable trace_slots = {
     .name = "trace",
     .close = sl_decorator_close,
     .read_many = trace_read_many,
+    .read_stream = trace_read_stream,
     .list = trace_list,
     .put_if_absent = trace_put_if_absent,
     .put_hint = trace_put_hint,
     .put_beside = trace_put_beside,
     .put = trace_put,
+    .put_fresh = trace_put_fresh,
     .stat = trace_stat,
     .remove = trace_remove,
     .local_path = sl_decorator_local_path,

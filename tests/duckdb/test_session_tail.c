@@ -45,7 +45,7 @@ static void on_event(void *ctx, const silt_trace_event *event)
         counts->n_checkpoint_reads += strstr(event->path, ".checkpoint.") != NULL ? 1 : 0;
     } else if (strcmp(event->operation, "list") == 0) {
         counts->n_lists++;
-    } else if (strcmp(event->operation, "put") == 0) {
+    } else if (strcmp(event->operation, "put") == 0 || strcmp(event->operation, "put_fresh") == 0) {
         counts->n_data_puts += strstr(event->path, "/part-") != NULL ? 1 : 0;
     } else if (strcmp(event->operation, "stat") != 0 && strncmp(event->operation, "put", 3) != 0) {
         counts->n_others++;

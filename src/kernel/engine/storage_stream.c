@@ -12,15 +12,13 @@
 
 #include "base/error.h"
 
-#define MAX_AT_ONCE 64
-
 /* A stream on its way through the dispatch. */
 struct flow {
     silt_storage *storage;
     const silt_read_stream *stream;
     size_t n;
     silt_read_request *requests;
-    int64_t came[MAX_AT_ONCE]; /* bytes of the attempt at hand; -1: the request is free */
+    int64_t came[SL_MAX_AT_ONCE]; /* bytes of the attempt at hand; -1: the request is free */
     silt_status status;        /* what the caller did wrong, or the batch at hand met */
     silt_error error;
     const char *breach; /* what the store did wrong, NULL so far */
@@ -183,7 +181,7 @@ static silt_status judge_end(struct flow *flow, silt_status returned, silt_error
 static bool is_usable(const silt_read_stream *stream)
 {
     return stream != NULL && stream->size >= sizeof(*stream) && stream->next != NULL && stream->on_bytes != NULL &&
-           stream->on_part != NULL && stream->at_once > 0 && stream->at_once <= MAX_AT_ONCE;
+           stream->on_part != NULL && stream->at_once > 0 && stream->at_once <= SL_MAX_AT_ONCE;
 }
 
 silt_status sl_storage_pass_stream(silt_storage *storage, const silt_call *call, const silt_read_stream *stream,
@@ -209,10 +207,10 @@ silt_status sl_storage_pass_stream(silt_storage *storage, const silt_call *call,
 silt_status silt_storage_read_stream(silt_storage *storage, const silt_call *call, const silt_read_stream *stream,
                                      silt_error *err)
 {
-    silt_read_request requests[MAX_AT_ONCE];
+    silt_read_request requests[SL_MAX_AT_ONCE];
     if (!is_usable(stream)) {
         return sl_fail(err, SILT_EINVALID, NULL, "a stream needs its callbacks, and 1 to %d parts at once",
-                       MAX_AT_ONCE);
+                       SL_MAX_AT_ONCE);
     }
     return sl_storage_pass_stream(storage, call, stream, requests, stream->at_once, err);
 }

@@ -12,6 +12,8 @@
  */
 silt_status sl_storage_check_wrap(const silt_env *env, const silt_storage *inner, silt_error *err);
 
+#define SL_MAX_AT_ONCE 64 /* parts of a stream that may be under way */
+
 /* silt_storage_read_stream with the requests of the wrapper's own slot. */
 silt_status sl_storage_pass_stream(silt_storage *storage, const silt_call *call, const silt_read_stream *stream,
                                    silt_read_request *requests, size_t n, silt_error *err);

@@ -147,6 +147,9 @@ static silt_status run(struct rig *rig, const char *operation)
     if (strcmp(operation, "put") == 0) {
         return silt_storage_put(store, NULL, "memory://t/a", "new", 3, &err);
     }
+    if (strcmp(operation, "put_fresh") == 0) {
+        return silt_storage_put_fresh(store, NULL, "memory://t/a", "new", 3, &err);
+    }
     if (strcmp(operation, "stat") == 0) {
         return silt_storage_stat(store, NULL, "memory://t/a", NULL, NULL, &err);
     }
@@ -170,7 +173,7 @@ static silt_status run(struct rig *rig, const char *operation)
 static void every_operation_can_fail_before_and_after(void **state)
 {
     struct rig *rig = *state;
-    static const char *const operations[] = {"read", "list", "stat", "put", "remove", "remove_tree"};
+    static const char *const operations[] = {"read", "list", "stat", "put", "put_fresh", "remove", "remove_tree"};
     for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
         bool changes = i >= 3;
         inject(rig, NULL, SILT_FAULT_NONE);
@@ -182,7 +185,7 @@ static void every_operation_can_fail_before_and_after(void **state)
         assert_int_equal(run(rig, operations[i]), SILT_EIO);
         if (!changes) {
             store_expect(rig->memory, "memory://t/a", "old");
-        } else if (strcmp(operations[i], "put") == 0) {
+        } else if (strncmp(operations[i], "put", 3) == 0) {
             store_expect(rig->memory, "memory://t/a", "new");
         } else {
             store_expect_missing(rig->memory, "memory://t/a");
@@ -245,6 +248,7 @@ static void operations_are_numbered_and_traced(void **state)
     assert_int_equal(store_put_new(store, "memory://t/a", "text"), SILT_PUT_DONE);
     assert_int_equal(store_put_new(store, "memory://t/a", "texts"), SILT_PUT_EXISTS);
     store_put(store, "memory://t/b", "xy");
+    assert_int_equal(silt_storage_put_fresh(store, NULL, "memory://t/e", "xyz", 3, &err), SILT_OK);
     store_expect(store, "memory://t/a", "text");
     store_expect_missing(store, "memory://t/c");
     (void)store_list(store, "memory://t", NULL, false);
@@ -254,16 +258,18 @@ static void operations_are_numbered_and_traced(void **state)
     assert_string_equal(rig->log, "0 put_if_absent memory://t/a\n"
                                   "1 put_if_absent memory://t/a\n"
                                   "2 put memory://t/b\n"
-                                  "3 read memory://t/a\n"
-                                  "4 read memory://t/c\n"
-                                  "5 stat memory://t/c\n"
-                                  "6 list memory://t\n"
-                                  "7 adopt memory://t/d\n"
-                                  "8 remove memory://t/b\n"
-                                  "9 remove_tree memory://t\n");
+                                  "3 put_fresh memory://t/e\n"
+                                  "4 read memory://t/a\n"
+                                  "5 read memory://t/c\n"
+                                  "6 stat memory://t/c\n"
+                                  "7 list memory://t\n"
+                                  "8 adopt memory://t/d\n"
+                                  "9 remove memory://t/b\n"
+                                  "10 remove_tree memory://t\n");
     assert_string_equal(rig->events, "put_if_absent memory://t/a OK 0 4\n"
                                      "put_if_absent memory://t/a OK 1 5\n"
                                      "put memory://t/b OK 0 2\n"
+                                     "put_fresh memory://t/e OK 0 3\n"
                                      "read memory://t/a OK 0 4\n"
                                      "read memory://t/c ENOTFOUND 0 0\n"
                                      "stat memory://t/c ENOTFOUND 0 0\n"

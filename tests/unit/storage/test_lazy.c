@@ -63,6 +63,8 @@ static void it_is_made_once_and_then_used(void **state)
     assert_int_equal(len, 2);
     assert_memory_equal(data, "xy", 2);
     silt_storage_free(store, data, len);
+    assert_int_equal(silt_storage_put_fresh(store, NULL, "memory://a/c", "z", 1, NULL), SILT_OK);
+    store_expect(store, "memory://a/c", "z");
     assert_int_equal(maker.calls, 1);
     silt_storage_unref(store);
     assert_int_equal(maker.releases, 1);

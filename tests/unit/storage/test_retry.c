@@ -81,6 +81,10 @@ static void every_repeatable_operation_is_repeated(void **state)
     store_expect(rig->store, "memory://t/a", "text");
     assert_int_equal(rig->calls, 3);
     fail_next(rig, 2);
+    assert_int_equal(silt_storage_put_fresh(rig->store, NULL, "memory://t/a", "more", 4, &err), SILT_OK);
+    assert_int_equal(rig->calls, 3);
+    store_expect(rig->memory, "memory://t/a", "more");
+    fail_next(rig, 2);
     assert_int_equal(silt_storage_stat(rig->store, NULL, "memory://t/a", &size, NULL, &err), SILT_OK);
     assert_int_equal(size, 4);
     fail_next(rig, 2);

@@ -20,6 +20,7 @@ struct taker {
     int64_t n_bytes[MAX_PARTS];
     char first[MAX_PARTS];
     size_t fail_at; /* part whose bytes are refused; MAX_PARTS: none */
+    silt_status refusal; /* 0: SILT_ECORRUPT */
     bool bad;       /* asks for what is none */
 };
 
@@ -56,7 +57,7 @@ static silt_status on_bytes(void *ctx, const silt_read_request *request, int64_t
     struct taker *taker = ctx;
     const size_t i = index_of(taker, request);
     if (i == taker->fail_at) {
-        return sl_fail(err, SILT_ECORRUPT, NULL, "not wanted");
+        return sl_fail(err, taker->refusal != SILT_OK ? taker->refusal : SILT_ECORRUPT, NULL, "not wanted");
     }
     if (at == 0) {
         taker->first[i] = *(const char *)bytes;
@@ -342,13 +343,137 @@ static void a_slot_that_breaks_its_contract_is_found_out(void **state)
     assert_non_null(strstr(rig->err.message, "reading memory://b/k: not there"));
 }
 
+/* ---- stores that wrap another ---- */
+
+struct wrapped {
+    silt_storage *fault, *trace, *retry; /* each around the one before */
+    uint64_t calls;
+    uint64_t fail_from, fail_to; /* numbers of calls */
+    silt_fault_action action;
+    unsigned good, bad; /* events */
+    int64_t bytes;
+};
+
+static silt_fault_action decide(void *ctx, uint64_t number, const char *operation, const char *path)
+{
+    struct wrapped *wrapped = ctx;
+    assert_string_equal(operation, "read");
+    assert_string_equal(path, "memory://b/k");
+    wrapped->calls++;
+    return number >= wrapped->fail_from && number < wrapped->fail_to ? wrapped->action : SILT_FAULT_NONE;
+}
+
+static void on_event(void *ctx, const silt_trace_event *event)
+{
+    struct wrapped *wrapped = ctx;
+    assert_string_equal(event->operation, "read");
+    assert_string_equal(event->path, "memory://b/k");
+    assert_true(event->duration_us >= 0);
+    wrapped->good += event->status == SILT_OK ? 1 : 0;
+    wrapped->bad += event->status == SILT_EIO ? 1 : 0;
+    wrapped->bytes += event->bytes;
+}
+
+static void wrap(struct rig *rig, struct wrapped *wrapped)
+{
+    const silt_env *env = &rig->test.env;
+    assert_int_equal(silt_storage_fault_new(env, rig->memory, decide, wrapped, &wrapped->fault, &rig->err), SILT_OK);
+    assert_int_equal(silt_storage_trace_new(env, wrapped->fault, on_event, wrapped, &wrapped->trace, &rig->err),
+                     SILT_OK);
+    assert_int_equal(silt_storage_retry_new(env, wrapped->trace, NULL, &wrapped->retry, &rig->err), SILT_OK);
+}
+
+static void unwrap(struct wrapped *wrapped)
+{
+    silt_storage_unref(wrapped->retry);
+    silt_storage_unref(wrapped->trace);
+    silt_storage_unref(wrapped->fault);
+}
+
+static void a_part_can_fail_before_and_after(void **state)
+{
+    struct rig *rig = *state;
+    for (uint32_t at_once = 1; at_once <= 4; at_once += 3) {
+        for (int action = SILT_FAULT_BEFORE; action <= SILT_FAULT_AFTER; action++) {
+            struct wrapped wrapped = {.fail_from = 5, .fail_to = 6, .action = (silt_fault_action)action};
+            struct taker taker = {.n = MAX_PARTS, .fail_at = MAX_PARTS};
+            wrap(rig, &wrapped);
+            assert_int_equal(stream_all(rig, wrapped.trace, &taker, at_once), SILT_EIO);
+            assert_non_null(strstr(rig->err.message, action == SILT_FAULT_BEFORE
+                                                         ? "reading memory://b/k: injected fault before the operation"
+                                                         : "reading memory://b/k: injected fault after the operation"));
+            assert_int_equal(taker.over, 5);
+            assert_true(taker.begun >= 6 && taker.begun <= 5 + at_once);
+            assert_int_equal(wrapped.calls, taker.begun);
+            /* Where the caller says so, an event tells of the part with what came of the stream. */
+            assert_int_equal(wrapped.good, 5);
+            assert_int_equal(wrapped.good + wrapped.bad, taker.begun);
+            unwrap(&wrapped);
+        }
+    }
+}
+
+static void each_part_is_an_operation(void **state)
+{
+    struct rig *rig = *state;
+    struct wrapped wrapped = {0};
+    struct taker taker = {.n = MAX_PARTS, .fail_at = MAX_PARTS};
+    wrap(rig, &wrapped);
+    assert_int_equal(stream_all(rig, wrapped.trace, &taker, 4), SILT_OK);
+    assert_int_equal(wrapped.calls, MAX_PARTS);
+    assert_int_equal(wrapped.good, MAX_PARTS);
+    assert_int_equal(wrapped.bytes, MAX_PARTS * 10);
+    unwrap(&wrapped);
+}
+
+static void parts_that_fail_are_begun_anew(void **state)
+{
+    struct rig *rig = *state;
+    for (uint32_t at_once = 1; at_once <= 16; at_once *= 4) {
+        for (int action = SILT_FAULT_BEFORE; action <= SILT_FAULT_AFTER; action++) {
+            struct wrapped wrapped = {.fail_from = 7, .fail_to = 11, .action = (silt_fault_action)action};
+            struct taker taker = {.n = MAX_PARTS, .fail_at = MAX_PARTS};
+            wrap(rig, &wrapped);
+            assert_int_equal(stream_all(rig, wrapped.retry, &taker, at_once), SILT_OK);
+            assert_int_equal(taker.over, MAX_PARTS);
+            assert_int_equal(taker.begun, MAX_PARTS);
+            for (size_t i = 0; i < MAX_PARTS; i++) {
+                assert_int_equal(taker.n_bytes[i], 10);
+                assert_int_equal(taker.first[i], 'a' + (int)i % 26);
+            }
+            assert_true(rig->test.n_sleeps > 0);
+            unwrap(&wrapped);
+        }
+    }
+}
+
+static void what_cannot_be_repeated_is_told(void **state)
+{
+    struct rig *rig = *state;
+    struct wrapped wrapped = {.fail_from = 3, .fail_to = UINT64_MAX, .action = SILT_FAULT_BEFORE};
+    struct taker taker = {.n = MAX_PARTS, .fail_at = MAX_PARTS};
+    wrap(rig, &wrapped);
+    assert_int_equal(stream_all(rig, wrapped.retry, &taker, 2), SILT_EIO);
+    assert_non_null(strstr(rig->err.hint, "gave up after attempt 10"));
+    assert_true(taker.over <= 3);
+    wrapped.fail_to = 0;
+    wrapped.calls = 0;
+    taker = (struct taker){.n = MAX_PARTS, .fail_at = 0, .refusal = SILT_EIO};
+    assert_int_equal(stream_all(rig, wrapped.retry, &taker, 1), SILT_EIO);
+    assert_non_null(strstr(rig->err.message, "not wanted"));
+    assert_int_equal(wrapped.calls, 1);
+    unwrap(&wrapped);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_store_without_the_slot_is_read_in_batches),  TEST(what_fails_ends_the_batches),
         TEST(what_cannot_be_asked_for_is_refused),          TEST(survives_every_failed_allocation),
-        TEST(a_slot_that_breaks_its_contract_is_found_out),
+        TEST(a_slot_that_breaks_its_contract_is_found_out), TEST(a_part_can_fail_before_and_after),
+        TEST(each_part_is_an_operation),                    TEST(parts_that_fail_are_begun_anew),
+        TEST(what_cannot_be_repeated_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 #undef TEST
