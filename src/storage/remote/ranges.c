@@ -161,6 +161,19 @@ silt_status sl_range_take(const silt_env *env, struct sl_http_request *answer, s
     return sl_range_keep(env, &answer->answer, length > 0 ? (size_t)(begin - first) : 0, (size_t)length, read, err);
 }
 
+bool sl_range_is_behind(const struct sl_http_request *answer, int64_t offset, int64_t *file_size)
+{
+    const struct sl_str range = sl_http_header(answer, "content-range");
+    const size_t slash = sl_str_find(range, SL_STR("/"));
+    int64_t size = 0;
+    if (answer->code != 206 || answer->answer.len > 0 || slash == SIZE_MAX ||
+        !sl_str_to_i64(sl_str_sub(range, slash + 1, range.len), &size) || size < 0 || size > offset) {
+        return false;
+    }
+    *file_size = size;
+    return true;
+}
+
 /* ---- as it comes ---- */
 
 void sl_range_flow_begin(struct sl_range_flow *flow, silt_read_request *read)
@@ -187,6 +200,9 @@ static silt_status open_flow(struct sl_range_flow *flow, const struct sl_http_re
     flow->opened = true;
     flow->want = read->length;
     sl_range_take_tag(answer, read);
+    if (flow->bare) {
+        return answer->code == 200 ? SILT_OK : fail_other(err);
+    }
     if (answer->code == 200) { /* a server may ignore a range */
         flow->skip = read->offset;
         return SILT_OK;
@@ -216,7 +232,7 @@ silt_status sl_range_flow_take(struct sl_range_flow *flow, const struct sl_http_
     const int64_t left = flow->want - flow->taken;
     const int64_t taken = len - skipped < left ? len - skipped : left;
     flow->seen += len;
-    if (answer->code == 206 && taken < len) {
+    if ((answer->code == 206 || flow->bare) && taken < len) {
         return fail_other(err);
     }
     *bytes += skipped;
@@ -230,6 +246,9 @@ silt_status sl_range_flow_end(struct sl_range_flow *flow, const struct sl_http_r
 {
     silt_read_request *read = flow->read;
     int64_t begin = 0;
+    if (!flow->opened && sl_range_is_behind(answer, read->offset, &read->file_size)) {
+        return SILT_OK;
+    }
     if (!flow->opened) { /* a body without a byte */
         SL_TRY(open_flow(flow, answer, err));
     }

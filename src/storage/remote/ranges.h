@@ -28,11 +28,19 @@ silt_status sl_range_keep(const silt_env *env, struct sl_buf *body, size_t begin
                           silt_error *err);
 
 /*
+ * An empty part, which some servers give where the range begins at the file's end or behind it, with a last byte before the first: it is
+ * believed only if the size that they tell says so, which *file_size then is.
+ */
+bool sl_range_is_behind(const struct sl_http_request *answer, int64_t offset, int64_t *file_size);
+
+/*
  * A range (offset not negative, length above 0) whose body is handed on while it comes. What the headers say is compared with what was asked
  * for before the first byte is, so that a body of another range, or a longer one, never gets further.
  */
 struct sl_range_flow {
     silt_read_request *read;
+    bool
+        bare; /* the store's protocol has no headers for it: the body of 200 is the range, or less of it at the file's end */
     bool opened;
     int64_t skip; /* bytes of the body before the range */
     int64_t seen; /* bytes of the body */
@@ -47,7 +55,7 @@ void sl_range_flow_begin(struct sl_range_flow *flow, silt_read_request *read); /
  */
 silt_status sl_range_flow_take(struct sl_range_flow *flow, const struct sl_http_request *answer, const char **bytes,
                                size_t *n, int64_t *at, silt_error *err);
-/* The body is whole: fills data_len and file_size. SILT_EIO when the range is not. */
+/* The body is whole: fills data_len and file_size. SILT_EIO when the range is not. Of one that is bare, only the store can tell. */
 silt_status sl_range_flow_end(struct sl_range_flow *flow, const struct sl_http_request *answer, silt_error *err);
 
 /* Fills the read's tag from the answer: the generation or the strong ETag that the server gives; "" for any other. */

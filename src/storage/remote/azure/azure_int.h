@@ -3,6 +3,7 @@
  *
  *   azure_store.c    the store: containers that are in use, which kind of account, the vtable
  *   azure_read.c     reads, stat
+ *   azure_stream.c   parts of files, one after the other
  *   azure_write.c    puts and removals of one file, what the answer to a conditional create means
  *   azure_upload.c   large files in blocks, adopt, uploads
  *   azure_rename.c   conditional creates in hierarchical accounts
@@ -58,6 +59,8 @@ bool sl_azure_is_hidden(struct sl_str path);
 bool sl_azure_is_folder(const struct sl_http_request *answer);
 silt_status sl_azure_read_many(void *impl, const silt_call *call, silt_read_request *requests, size_t n,
                                void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err);
+silt_status sl_azure_read_stream(void *impl, const silt_call *call, const silt_read_stream *stream,
+                                 silt_read_request *requests, size_t n, silt_error *err);
 silt_status sl_azure_stat(void *impl, const silt_call *call, const char *path, int64_t *size_bytes,
                           int64_t *modified_ms, silt_error *err);
 

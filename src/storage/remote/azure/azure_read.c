@@ -92,30 +92,13 @@ static silt_status take_whole(struct sl_azure *azure, struct reading *reading, s
     return sl_range_keep(azure->context->env, &answer->answer, (size_t)begin, (size_t)len, reading->wanted, err);
 }
 
-/*
- * An empty part, which some servers give where the range begins at the file's end or behind it, with a last byte before the first: it is
- * believed only if the size that they tell says so.
- */
-static bool is_behind_the_end(struct reading *reading, const struct sl_http_request *answer)
-{
-    const struct sl_str range = sl_http_header(answer, "content-range");
-    const size_t slash = sl_str_find(range, SL_STR("/"));
-    int64_t size = 0;
-    if (answer->answer.len > 0 || slash == SIZE_MAX || !sl_str_to_i64(sl_str_sub(range, slash + 1, range.len), &size) ||
-        size < 0 || size > reading->offset) {
-        return false;
-    }
-    reading->wanted->file_size = size;
-    return true;
-}
-
 static silt_status take_part(struct sl_azure *azure, struct reading *reading, struct sl_http_request *answer,
                              silt_error *err)
 {
     int64_t first = 0;
     int64_t last = 0;
     int64_t size = 0;
-    if (is_behind_the_end(reading, answer)) {
+    if (sl_range_is_behind(answer, reading->offset, &reading->wanted->file_size)) {
         return SILT_OK;
     }
     if (!sl_http_content_range_parse(sl_http_header(answer, "content-range"), &first, &last, &size) ||

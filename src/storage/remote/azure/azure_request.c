@@ -191,6 +191,12 @@ static enum sl_verdict judge_attempt(struct sl_exchange *exchange)
 
 static const struct sl_exchange_class request_class = {.prepare = prepare, .judge = judge_attempt};
 
+void sl_azure_arm(struct sl_azure_request *request, struct sl_exchange *exchange)
+{
+    *exchange = (struct sl_exchange){.class = &request_class, .user = request};
+    request->exchange = exchange;
+}
+
 silt_status sl_azure_ask_all(struct sl_azure_request *requests, struct sl_exchange *exchanges, size_t n,
                              const silt_call *call, void (*on_done)(void *ctx, struct sl_exchange *exchange), void *ctx,
                              silt_error *err)
@@ -199,8 +205,7 @@ silt_status sl_azure_ask_all(struct sl_azure_request *requests, struct sl_exchan
         return SILT_OK;
     }
     for (size_t i = 0; i < n; i++) {
-        exchanges[i] = (struct sl_exchange){.class = &request_class, .user = &requests[i]};
-        requests[i].exchange = &exchanges[i];
+        sl_azure_arm(&requests[i], &exchanges[i]);
     }
     const struct sl_remote_context *context = requests[0].context;
     return sl_exchange_run(context->http, context->env, NULL, call, exchanges, n, on_done, ctx, err);

@@ -44,6 +44,8 @@ void sl_azure_request_header(struct sl_azure_request *request, const char *name,
 /* Frees what prepare made; the exchange is its owner's. */
 void sl_azure_request_release(struct sl_azure_request *request);
 
+/* Makes an exchange of a request, to be run by sl_exchange_run and its like. */
+void sl_azure_arm(struct sl_azure_request *request, struct sl_exchange *exchange);
 /*
  * Runs the request as one exchange, which it leaves in *exchange, to be released also after a failure. SILT_OK: there is an answer, whatever
  * its code.

@@ -148,6 +148,7 @@ static const silt_storage_vtable azure_slots = {
     .name = "azure",
     .close = close_azure,
     .read_many = sl_azure_read_many,
+    .read_stream = sl_azure_read_stream,
     .list = sl_azure_list,
     .put_if_absent = sl_azure_put_if_absent,
     .put = sl_azure_put,

@@ -4,6 +4,7 @@
  *   gcs_store.c        the instance, its set-up at first use, the vtable
  *   gcs_request.c      a request to the API as an exchange: URL, token, answer, failure
  *   gcs_read.c         ranges of objects, many at once; stat
+ *   gcs_stream.c       parts of objects, one after the other
  *   gcs_write.c        objects from memory, under a condition or not; removal
  *   gcs_list.c         listings; removal of trees
  *   gcs_upload.c       local files, in an upload that goes on after a lost answer
@@ -78,6 +79,8 @@ void sl_gcs_request_release(struct sl_gcs_request *request);
 /* The value is borrowed. There is room for SL_GCS_MAX_HEADERS - 2. */
 void sl_gcs_request_header(struct sl_gcs_request *request, const char *name, const char *value);
 
+/* Makes an exchange of a request, to be run by sl_exchange_run and its like. */
+void sl_gcs_arm(struct sl_gcs_request *request, struct sl_exchange *exchange);
 /* Runs one; returns the exchange's status: SILT_OK when there is an answer, of whatever code. */
 silt_status sl_gcs_run(struct sl_gcs_request *request, const silt_call *call, silt_error *err);
 /* Runs n at once, as sl_exchange_run. `exchanges` is room for n, freed by the caller with sl_exchange_release. */
@@ -110,6 +113,8 @@ silt_status sl_gcs_create(struct sl_gcs *gcs, const silt_call *call, const struc
 
 silt_status sl_gcs_read_many(void *impl, const silt_call *call, silt_read_request *requests, size_t n,
                              void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err);
+silt_status sl_gcs_read_stream(void *impl, const silt_call *call, const silt_read_stream *stream,
+                               silt_read_request *requests, size_t n, silt_error *err);
 silt_status sl_gcs_stat(void *impl, const silt_call *call, const char *path, int64_t *size_bytes, int64_t *modified_ms,
                         silt_error *err);
 silt_status sl_gcs_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,

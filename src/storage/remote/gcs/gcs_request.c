@@ -79,11 +79,16 @@ static enum sl_verdict judge(struct sl_exchange *exchange)
 
 static const struct sl_exchange_class exchange_class = {.prepare = prepare, .judge = judge};
 
+void sl_gcs_arm(struct sl_gcs_request *request, struct sl_exchange *exchange)
+{
+    *exchange = (struct sl_exchange){.class = &exchange_class, .user = request};
+}
+
 silt_status sl_gcs_run(struct sl_gcs_request *request, const silt_call *call, silt_error *err)
 {
     struct sl_gcs *gcs = request->gcs;
     sl_exchange_release(&request->exchange);
-    request->exchange = (struct sl_exchange){.class = &exchange_class, .user = request};
+    sl_gcs_arm(request, &request->exchange);
     const silt_status status = sl_exchange_run(gcs->context->http, gcs->env, NULL, call, &request->exchange, 1, NULL,
                                                NULL, err);
     if (status == SILT_OK && request->exchange.status != SILT_OK && err != NULL) {
@@ -98,7 +103,7 @@ silt_status sl_gcs_run_many(struct sl_gcs_request *requests, size_t n, const sil
 {
     struct sl_gcs *gcs = requests[0].gcs;
     for (size_t i = 0; i < n; i++) {
-        exchanges[i] = (struct sl_exchange){.class = &exchange_class, .user = &requests[i]};
+        sl_gcs_arm(&requests[i], &exchanges[i]);
     }
     return sl_exchange_run(gcs->context->http, gcs->env, NULL, call, exchanges, n, on_done, ctx, err);
 }

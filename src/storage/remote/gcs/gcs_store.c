@@ -109,6 +109,7 @@ static const silt_storage_vtable slots = {
     .name = "gcs",
     .close = gcs_close,
     .read_many = sl_gcs_read_many,
+    .read_stream = sl_gcs_read_stream,
     .list = sl_gcs_list,
     .put_if_absent = sl_gcs_put_if_absent,
     .put = sl_gcs_put,

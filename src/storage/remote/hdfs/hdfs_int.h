@@ -5,6 +5,7 @@
  *   hdfs_cluster.c   from a location's authority to name nodes
  *   hdfs_request.c   a request to a name node or data node as an exchange; failures
  *   hdfs_read.c      ranges of files, many at once; stat
+ *   hdfs_stream.c    parts of files, one after the other
  *   hdfs_write.c     files from memory or a local file, under a hidden name and then renamed; removal
  *   hdfs_list.c      listings
  *   hdfs_examine.c   the way to name nodes, step by step
@@ -91,6 +92,10 @@ void sl_hdfs_request_init(struct sl_hdfs_request *request, struct sl_hdfs *hdfs,
                           const char *method);
 void sl_hdfs_request_release(struct sl_hdfs_request *request);
 
+/* What exchanges of requests do; for those that do more, `user` is the request, too. */
+silt_status sl_hdfs_prepare(struct sl_exchange *exchange, const silt_call *call, bool renew, silt_error *err);
+enum sl_verdict sl_hdfs_judge(struct sl_exchange *exchange);
+
 /* Runs one; returns the exchange's status: SILT_OK when there is an answer, of whatever code. */
 silt_status sl_hdfs_run(struct sl_hdfs_request *request, const silt_call *call, silt_error *err);
 /* Runs n at once, as sl_exchange_run; `exchanges` is room for n, freed by the caller with sl_exchange_release. */
@@ -111,10 +116,16 @@ silt_status sl_hdfs_fail(const struct sl_hdfs *hdfs, const struct sl_exchange *e
 silt_status sl_hdfs_describe(struct sl_hdfs *hdfs, struct sl_hdfs_cluster *cluster, const silt_call *call,
                              const struct sl_hdfs_name *name, struct sl_hdfs_file *out, silt_error *err);
 
+/* The file that an answer to GETFILESTATUS describes. */
+silt_status sl_hdfs_read_description(const struct sl_hdfs *hdfs, const struct sl_exchange *exchange,
+                                     const struct sl_hdfs_name *name, struct sl_hdfs_file *out, silt_error *err);
+
 /* ---- slots ---- */
 
 silt_status sl_hdfs_read_many(void *impl, const silt_call *call, silt_read_request *requests, size_t n,
                               void (*on_done)(void *ctx, silt_read_request *request), void *ctx, silt_error *err);
+silt_status sl_hdfs_read_stream(void *impl, const silt_call *call, const silt_read_stream *stream,
+                                silt_read_request *requests, size_t n, silt_error *err);
 silt_status sl_hdfs_stat(void *impl, const silt_call *call, const char *path, int64_t *size_bytes, int64_t *modified_ms,
                          silt_error *err);
 silt_status sl_hdfs_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,

@@ -39,9 +39,8 @@ struct batch {
     size_t n_requests;
 };
 
-/* The file that an answer to GETFILESTATUS describes. */
-static silt_status read_description(const struct sl_hdfs *hdfs, const struct sl_exchange *exchange,
-                                    const struct sl_hdfs_name *name, struct sl_hdfs_file *out, silt_error *err)
+silt_status sl_hdfs_read_description(const struct sl_hdfs *hdfs, const struct sl_exchange *exchange,
+                                     const struct sl_hdfs_name *name, struct sl_hdfs_file *out, silt_error *err)
 {
     struct sl_json_doc *doc = NULL;
     if (exchange->status != SILT_OK || exchange->request.code != 200) {
@@ -62,7 +61,7 @@ silt_status sl_hdfs_describe(struct sl_hdfs *hdfs, struct sl_hdfs_cluster *clust
     sl_hdfs_put_operation(&request.target, name->path, "GETFILESTATUS");
     silt_status status = sl_hdfs_run(&request, call, err);
     if (status == SILT_OK) {
-        status = read_description(hdfs, &request.exchange, name, out, err);
+        status = sl_hdfs_read_description(hdfs, &request.exchange, name, out, err);
     }
     sl_hdfs_request_release(&request);
     return status;
@@ -235,8 +234,8 @@ static silt_status ask_sizes(struct batch *batch, silt_error *err)
     for (size_t i = 0; i < batch->n_requests; i++) {
         struct reading *reading = batch->requests[i].user;
         struct sl_hdfs_file file;
-        silt_status status = read_description(batch->hdfs, &batch->exchanges[i], &reading->name, &file,
-                                              &reading->error);
+        silt_status status = sl_hdfs_read_description(batch->hdfs, &batch->exchanges[i], &reading->name, &file,
+                                                      &reading->error);
         if (status == SILT_OK) {
             status = expect_file(&file, &reading->name, &reading->error);
         }

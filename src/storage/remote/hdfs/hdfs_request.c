@@ -50,7 +50,7 @@ static bool is_own_origin(const struct sl_hdfs_request *request)
     return false;
 }
 
-static silt_status prepare(struct sl_exchange *exchange, const silt_call *call, bool renew, silt_error *err)
+silt_status sl_hdfs_prepare(struct sl_exchange *exchange, const silt_call *call, bool renew, silt_error *err)
 {
     struct sl_hdfs_request *request = exchange->user;
     const struct sl_hdfs *hdfs = request->hdfs;
@@ -86,7 +86,7 @@ static void turn_away(struct sl_hdfs_request *request)
     (void)atomic_compare_exchange_strong(&request->cluster->active, &seen, (request->node + 1) % request->cluster->n);
 }
 
-static enum sl_verdict judge(struct sl_exchange *exchange)
+enum sl_verdict sl_hdfs_judge(struct sl_exchange *exchange)
 {
     struct sl_hdfs_request *request = exchange->user;
     const struct sl_http_request *answer = &exchange->request;
@@ -109,7 +109,7 @@ static enum sl_verdict judge(struct sl_exchange *exchange)
     return verdict;
 }
 
-static const struct sl_exchange_class exchange_class = {.prepare = prepare, .judge = judge};
+static const struct sl_exchange_class exchange_class = {.prepare = sl_hdfs_prepare, .judge = sl_hdfs_judge};
 
 silt_status sl_hdfs_run(struct sl_hdfs_request *request, const silt_call *call, silt_error *err)
 {

@@ -76,6 +76,7 @@ static const silt_storage_vtable slots = {
     .name = "hdfs",
     .close = hdfs_close,
     .read_many = sl_hdfs_read_many,
+    .read_stream = sl_hdfs_read_stream,
     .list = sl_hdfs_list,
     .put_if_absent = sl_hdfs_put_if_absent,
     .put = sl_hdfs_put,

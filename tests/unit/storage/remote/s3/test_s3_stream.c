@@ -3,13 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "part_taker.h"
 #include "s3_fixture.h"
-#include "silt/version.h"
 #include "test_env.h"
 
 #define MAX_PARTS 40
-#define ROOM 64
 
 static int set_up(void **state)
 {
@@ -29,87 +27,10 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* ---- who streams ---- */
-
-struct wanted {
-    const char *path;
-    int64_t offset, length;
-    /* filled: */
-    char bytes[ROOM];
-    int64_t n_bytes;   /* of the last attempt */
-    unsigned attempts; /* that brought some */
-    char tag[SILT_FILE_TAG_SIZE];
-    int64_t file_size;
-    bool over;
-};
-
-struct taker {
-    struct wanted *parts;
-    size_t n, begun, over;
-    silt_status refuse; /* every byte */
-    const int *cancel;
-};
-
-static bool next_part(void *ctx, silt_read_request *request)
-{
-    struct taker *taker = ctx;
-    if (taker->begun == taker->n) {
-        return false;
-    }
-    struct wanted *part = &taker->parts[taker->begun++];
-    request->path = part->path;
-    request->offset = part->offset;
-    request->length = part->length;
-    request->user = part;
-    return true;
-}
-
-static silt_status on_bytes(void *ctx, const silt_read_request *request, int64_t at, const void *bytes, size_t n,
-                            silt_error *err)
-{
-    const struct taker *taker = ctx;
-    struct wanted *part = request->user;
-    assert_true(at == 0 || at == part->n_bytes);
-    assert_true(at + (int64_t)n <= part->length && at + (int64_t)n <= ROOM);
-    part->attempts += at == 0 ? 1 : 0;
-    memcpy(part->bytes + at, bytes, n);
-    part->n_bytes = at + (int64_t)n;
-    memcpy(part->tag, request->tag, sizeof(part->tag));
-    return taker->refuse == SILT_OK ? SILT_OK : sl_fail(err, taker->refuse, NULL, "not wanted");
-}
-
-static silt_status on_part(void *ctx, const silt_read_request *request, silt_error *err)
-{
-    struct taker *taker = ctx;
-    struct wanted *part = request->user;
-    (void)err;
-    assert_null(request->data);
-    assert_int_equal(request->data_len, part->n_bytes);
-    part->file_size = request->file_size;
-    part->over = true;
-    taker->over++;
-    return SILT_OK;
-}
-
-static silt_status stream_all(struct stub_store *f, struct taker *taker, uint32_t at_once)
-{
-    const silt_read_stream stream = {.size = sizeof(stream),
-                                     .at_once = at_once,
-                                     .ctx = taker,
-                                     .next = next_part,
-                                     .on_bytes = on_bytes,
-                                     .on_part = on_part};
-    const silt_call call = {.size = sizeof(call), .abi_version = SILT_ABI_VERSION, .cancel = taker->cancel};
-    f->err = (silt_error)SILT_ERROR_INIT;
-    return silt_storage_read_stream(f->storage, &call, &stream, &f->err);
-}
-
 /* Bytes 3 to 6 of the object k. */
 static silt_status stream_one(struct stub_store *f, struct wanted *part)
 {
-    *part = (struct wanted){.path = "s3://b/k", .offset = 3, .length = 4};
-    struct taker taker = {.parts = part, .n = 1};
-    return stream_all(f, &taker, 1);
+    return take_range(f, "s3://b/k", part);
 }
 
 /* ---- tests ---- */
@@ -123,7 +44,7 @@ static void parts_follow_one_another(void **state)
     for (size_t i = 0; i < MAX_PARTS; i++) {
         parts[i] = (struct wanted){.path = "s3://b/k", .offset = (int64_t)(i % 8), .length = 3};
     }
-    assert_int_equal(stream_all(f, &taker, 3), SILT_OK);
+    assert_int_equal(take_parts(f, &taker, 3), SILT_OK);
     assert_int_equal(taker.over, MAX_PARTS);
     for (size_t i = 0; i < MAX_PARTS; i++) {
         assert_int_equal(parts[i].n_bytes, 3);
@@ -133,7 +54,7 @@ static void parts_follow_one_another(void **state)
     }
     assert_int_equal(stub_server_count(&f->stub, "/b/k"), MAX_PARTS + 1);
     taker = (struct taker){.parts = parts};
-    assert_int_equal(stream_all(f, &taker, 3), SILT_OK); /* of none */
+    assert_int_equal(take_parts(f, &taker, 3), SILT_OK); /* of none */
 }
 
 static void at_the_end_of_an_object_less_comes(void **state)
@@ -143,7 +64,7 @@ static void at_the_end_of_an_object_less_comes(void **state)
                              {.path = "s3://b/k", .offset = 10, .length = 5}};
     struct taker taker = {.parts = parts, .n = 2};
     assert_int_equal(silt_storage_put(f->storage, NULL, "s3://b/k", "0123456789", 10, &f->err), SILT_OK);
-    assert_int_equal(stream_all(f, &taker, 2), SILT_OK);
+    assert_int_equal(take_parts(f, &taker, 2), SILT_OK);
     assert_int_equal(parts[0].n_bytes, 2);
     assert_memory_equal(parts[0].bytes, "89", 2);
     assert_int_equal(parts[1].n_bytes, 0);
@@ -251,12 +172,12 @@ static void what_fails_ends_the_stream_and_is_named(void **state)
         parts[i] = (struct wanted){.path = i == 3 ? "s3://b/none" : "s3://b/k", .length = 3};
     }
     struct taker taker = {.parts = parts, .n = MAX_PARTS};
-    assert_int_equal(stream_all(f, &taker, 2), SILT_ENOTFOUND);
+    assert_int_equal(take_parts(f, &taker, 2), SILT_ENOTFOUND);
     assert_non_null(strstr(f->err.message, "s3://b/none: there is no such object"));
     assert_true(taker.begun < MAX_PARTS);
     parts[3].path = "s3://b/";
     taker = (struct taker){.parts = parts, .n = MAX_PARTS};
-    assert_int_equal(stream_all(f, &taker, 2), SILT_EINVALID);
+    assert_int_equal(take_parts(f, &taker, 2), SILT_EINVALID);
     assert_non_null(strstr(f->err.message, "expected s3://bucket/key"));
 }
 
@@ -271,7 +192,7 @@ static void a_taker_that_fails_ends_the_stream(void **state)
             {.path = "s3://b/k", .length = 3}, {.path = "s3://b/k", .length = 3}, {.path = "s3://b/k", .length = 3}};
         struct taker taker = {.parts = parts, .n = 3, .refuse = refusals[i]};
         const long before = stub_server_count(&f->stub, "/b/k");
-        assert_int_equal(stream_all(f, &taker, 1), refusals[i]);
+        assert_int_equal(take_parts(f, &taker, 1), refusals[i]);
         assert_non_null(strstr(f->err.message, "not wanted"));
         assert_int_equal(stub_server_count(&f->stub, "/b/k"), before + 1);
         assert_int_equal(taker.over, 0);
@@ -285,7 +206,7 @@ static void a_cancelled_stream_ends(void **state)
     struct wanted part = {.path = "s3://b/k", .length = 3};
     struct taker taker = {.parts = &part, .n = 1, .cancel = &cancelled};
     stub_store_script(f, "GET", "/b/k", WORDS("hang"));
-    assert_int_equal(stream_all(f, &taker, 1), SILT_ECANCELLED);
+    assert_int_equal(take_parts(f, &taker, 1), SILT_ECANCELLED);
     assert_false(part.over);
 }
 
