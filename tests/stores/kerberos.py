@@ -83,7 +83,7 @@ class Gate(servers.Server):
     def command(self):
         os.chmod(self.folder, 0o755)
         lines = [f"ServerRoot {self.folder}", f"ServerName {HOST}", f"Listen 127.0.0.1:{self.port}", f"PidFile {self.folder}/pid",
-                 "ErrorLog /dev/stderr", "LogLevel warn"]
+                 "ErrorLog /dev/stderr", "LogLevel warn", f'CustomLog {self.folder}/answers "%>s"']
         lines += [f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so" for name in MODULES]
         lines += ["User www-data", "Group www-data"] if os.getuid() == 0 else []
         lines += ["AllowEncodedSlashes NoDecode", f"ProxyPass / http://127.0.0.1:{self.behind.port}/ nocanon", "<Location />",
@@ -91,6 +91,11 @@ class Gate(servers.Server):
         with open(os.path.join(self.folder, "conf"), "w", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
         return [program("apache2"), "-DFOREGROUND", "-f", os.path.join(self.folder, "conf")]
+
+    def answers(self):
+        """The codes of all answers so far."""
+        with open(os.path.join(self.folder, "answers"), encoding="utf-8") as file:
+            return file.read().split()
 
     @property
     def uri(self):
