@@ -19,7 +19,7 @@ struct flow {
     size_t n;
     silt_read_request *requests;
     int64_t came[SL_MAX_AT_ONCE]; /* bytes of the attempt at hand; -1: the request is free */
-    silt_status status;        /* what the caller did wrong, or the batch at hand met */
+    silt_status status;           /* what the caller did wrong, or the batch at hand met */
     silt_error error;
     const char *breach; /* what the store did wrong, NULL so far */
 };

@@ -19,9 +19,9 @@ struct taker {
     size_t n, begun, over;
     int64_t n_bytes[MAX_PARTS];
     char first[MAX_PARTS];
-    size_t fail_at; /* part whose bytes are refused; MAX_PARTS: none */
+    size_t fail_at;      /* part whose bytes are refused; MAX_PARTS: none */
     silt_status refusal; /* 0: SILT_ECORRUPT */
-    bool bad;       /* asks for what is none */
+    bool bad;            /* asks for what is none */
 };
 
 struct rig {
@@ -469,10 +469,14 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_store_without_the_slot_is_read_in_batches),  TEST(what_fails_ends_the_batches),
-        TEST(what_cannot_be_asked_for_is_refused),          TEST(survives_every_failed_allocation),
-        TEST(a_slot_that_breaks_its_contract_is_found_out), TEST(a_part_can_fail_before_and_after),
-        TEST(each_part_is_an_operation),                    TEST(parts_that_fail_are_begun_anew),
+        TEST(a_store_without_the_slot_is_read_in_batches),
+        TEST(what_fails_ends_the_batches),
+        TEST(what_cannot_be_asked_for_is_refused),
+        TEST(survives_every_failed_allocation),
+        TEST(a_slot_that_breaks_its_contract_is_found_out),
+        TEST(a_part_can_fail_before_and_after),
+        TEST(each_part_is_an_operation),
+        TEST(parts_that_fail_are_begun_anew),
         TEST(what_cannot_be_repeated_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
