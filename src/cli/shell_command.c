@@ -135,16 +135,20 @@ static silt_status print_names(struct sl_shell *shell, const struct names *names
 static silt_status list_tables(struct sl_shell *shell, silt_error *err)
 {
     struct names names;
-    silt_status status = SILT_OK;
+    bool cut = false;
 
     sl_arena_init(&names.arena, shell->cli->env);
     sl_vec_init(&names.list, shell->cli->env, sizeof(const char *));
-    sl_warehouse_each(shell->cli, add_name, &names);
-    if (names.list.len == 0) {
+    silt_status status = sl_warehouse_list(shell->cli, add_name, &names, &cut, err);
+    if (status == SILT_OK && names.list.len == 0 && !cut) {
         sl_report_note(shell->cli, "there are no tables in %s", sl_cli_warehouse(shell->cli));
-    } else {
+    } else if (status == SILT_OK) {
         qsort(names.list.data, names.list.len, sizeof(const char *), compare_names);
         status = print_names(shell, &names, err);
+    }
+    if (status == SILT_OK && cut) {
+        sl_report_note(shell->cli, "%s has more files than are looked at: there may be more tables",
+                       sl_cli_warehouse(shell->cli));
     }
     sl_vec_release(&names.list);
     sl_arena_release(&names.arena);

@@ -19,6 +19,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape
 
 BUCKET = "bucket"
+PAGE = 1000  # names, as S3's
 KEY_ID = "AKIAFAKEFAKEFAKE0001"
 SECRET = "fake/Secret+Key=of&tests%2F9d4c1b"
 FAULTS = {  # what every request to the bucket is answered with
@@ -93,12 +94,16 @@ class Handler(BaseHTTPRequestHandler):
 
     def list(self, query):
         prefix, delimiter = query.get("prefix", [""])[0], query.get("delimiter", [""])[0]
-        after = query.get("start-after", [""])[0]
+        after = query.get("continuation-token", query.get("start-after", [""]))[0]
         names = sorted(n for n in self.s3.objects if n.startswith(prefix) and n > after)
         folders = sorted({n[: n.index("/", len(prefix)) + 1] for n in names if delimiter and "/" in n[len(prefix) :]})
         files = [n for n in names if not (delimiter and "/" in n[len(prefix) :])]
+        more = "<IsTruncated>false</IsTruncated>"
+        if len(files) > PAGE and not folders:
+            files = files[:PAGE]
+            more = f"<IsTruncated>true</IsTruncated><NextContinuationToken>{escape(files[-1])}</NextContinuationToken>"
         self.answer(
-            200, "<ListBucketResult><IsTruncated>false</IsTruncated>"
+            200, f"<ListBucketResult>{more}"
             + "".join(
                 f"<Contents><Key>{escape(n)}</Key><Size>{len(self.s3.objects[n])}</Size>"
                 "<LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>" for n in files)

@@ -1,8 +1,10 @@
 """The interactive shell, driven through a terminal."""
 import os
+import random
 
 import cli_support
 from cli_support import Terminal, plain
+from fake_s3 import BUCKET, FakeS3
 
 
 class Shell(cli_support.CliTest):
@@ -202,6 +204,73 @@ class Terminals(cli_support.CliTest):
         self.assertEqual(code, 0)
         if "running query" in out:  # a fast machine has nothing to show
             self.assertTrue(out[: out.index("┌")].endswith("\r\x1b[K"), repr(out))
+
+
+def tables_among(names):
+    """What a walk over folders would find among files of these names: TABLE and SCHEMA.TABLE."""
+    parts = [name.split("/") for name in names]
+    odd = [part[0].startswith(".") or "=" in part[0] for part in parts]
+    top = {part[0] for part, no in zip(parts, odd) if len(part) > 2 and part[1] == "_delta_log" and not no}
+    below = {f"{part[0]}.{part[1]}" for part, no in zip(parts, odd)
+             if len(part) > 3 and part[2] == "_delta_log" and not no and part[0] not in top
+             and part[1] and part[1][0] != "." and "=" not in part[1]}  # fmt: skip
+    return sorted(top | below)
+
+
+class ElsewhereTest(cli_support.CliTest):
+    """\\d where the warehouse is no folder of this machine."""
+
+    def setUp(self):
+        server = FakeS3()
+        self.s3 = server.__enter__()
+        self.addCleanup(server.__exit__)
+        self.env["AWS_EC2_METADATA_DISABLED"] = "true"
+
+    def listed(self, warehouse=f"s3://{BUCKET}/wh"):
+        self.s3.seen.clear()
+        shell = Terminal(self, "-o", "csv", "--warehouse", warehouse, *self.s3.options())
+        shell.wait_for("silt> ")
+        out = shell.command("\\d").replace("\r", "")
+        shell.send("\\q\n")
+        self.assertEqual(shell.close()[0], 0)
+        return out
+
+    def expect(self, names, requests=None):
+        self.s3.objects.clear()
+        self.s3.objects.update({f"wh/{name}": b"" for name in names})
+        out = self.listed()
+        found = out[out.index("table\n") + 6 :].split("\n")[:-1] if "table\n" in out else []
+        self.assertEqual([name.strip('"') for name in found], tables_among(names), out)
+        if requests:
+            self.assertLessEqual(len(self.s3.seen), requests)
+        return out
+
+    def test_tables_and_schemas_are_found(self):
+        log = "_delta_log/00000000000000000000.json"
+        self.expect([f"t/{log}", "t/part-0.parquet", f"s/a/{log}", f"s/Z/{log}", f"s/Z/A=1/{log}", "s/loose.txt", f".hidden/{log}", "x.csv",
+                     f"t/inner/{log}", f"deep/s/t/{log}", f"p=1/{log}", "files/only/x.csv", f"s/.x/{log}", f"Ü ber/{log}"], 1)  # fmt: skip
+
+    def test_large_tables_are_jumped_over(self):
+        log = "_delta_log/00000000000000000000.json"
+        names = [f"{table}/{part}" for table in ("a", "b/t", "zz") for part in [log, *(f"part-{n:05}.parquet" for n in range(9000))]]
+        names += [f"Partitioned/Year={n // 30}/part-{n}.parquet" for n in range(9000)] + [f"Partitioned/{log}", f"b/u/{log}"]
+        names += [f"b/V/2024/{n}" for n in range(3000)] + [f"b/V/{log}", f"b/W/{log}"]
+        self.expect(names, 25)
+
+    def test_any_names_do(self):
+        chance = random.Random(7)
+        for _ in range(6):
+            names = set()
+            for folder in {"/".join(chance.choices(["a", "c", "b0", "b-", "_x", "zz", "p=1", ".h"], k=chance.choice((1, 2, 2, 3)))) for _ in range(9)}:
+                names.update(f"{folder}/{chance.choice('Apz')}{n}" for n in range(chance.choice((1, 30, 2300))))
+                names.update([f"{folder}/_delta_log/0.json"] if chance.random() < 0.6 else [])
+            self.expect([n for n in names if not n.startswith("_x/_delta_log")])
+
+    def test_what_cannot_be_listed_is_told(self):
+        self.assertIn("there are no tables in s3://bucket/wh\n", self.expect([]))
+        self.assertIn("error: [SILT_BUCKET_NOT_FOUND]", self.listed("s3://nowhere/wh"))
+        self.s3.fault = "denied"
+        self.assertIn("error: [SILT_ACCESS_DENIED]", self.listed())
 
 
 if __name__ == "__main__":
