@@ -10,12 +10,31 @@
 #include "cli/table_arg.h"
 #include "silt/checkpoint.h"
 
-static silt_status read_options(struct sl_cli *cli, silt_snapshot *snapshot, silt_checkpoint_options *out,
+/* What only the snapshot can say: the version at a time, and how many files make how many parts. Else it is not opened, which the writing does. */
+static silt_status ask_snapshot(struct sl_cli *cli, const struct sl_table_arg *arg, silt_checkpoint_options *out,
+                                silt_error *err)
+{
+    const int64_t parts = cli->args.parts;
+    silt_snapshot *snapshot = NULL;
+    int64_t n_files = 0;
+    SL_TRY(sl_table_arg_snapshot(cli, arg, &snapshot, err));
+    out->version = silt_snapshot_version(snapshot);
+    const silt_status status = parts > 1 ? silt_snapshot_totals(snapshot, &cli->call, &n_files, NULL, err) : SILT_OK;
+    if (status == SILT_OK && parts > 1) {
+        out->kind = SILT_CHECKPOINT_V1;
+        out->rows_per_part = n_files / parts + (n_files % parts != 0 ? 1 : 0);
+        out->rows_per_part += out->rows_per_part == 0 ? 1 : 0;
+    }
+    silt_snapshot_unref(snapshot);
+    return status;
+}
+
+static silt_status read_options(struct sl_cli *cli, const struct sl_table_arg *arg, silt_checkpoint_options *out,
                                 silt_error *err)
 {
     const struct sl_args *args = &cli->args;
     *out = (silt_checkpoint_options)SILT_CHECKPOINT_OPTIONS_INIT;
-    out->version = silt_snapshot_version(snapshot);
+    out->version = arg->version;
     if (args->format == SL_FORMAT_PARQUET) {
         return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "-o parquet is for sql, read and changes");
     }
@@ -26,14 +45,7 @@ static silt_status read_options(struct sl_cli *cli, silt_snapshot *snapshot, sil
         return sl_fail(err, SILT_EINVALID, "SILT_USAGE", "--parts takes a number from 1 on");
     }
     out->kind = args->v2 ? SILT_CHECKPOINT_V2 : SILT_CHECKPOINT_BY_TABLE;
-    if (args->parts > 1) {
-        int64_t n_files = 0;
-        SL_TRY(silt_snapshot_totals(snapshot, &cli->call, &n_files, NULL, err));
-        out->kind = SILT_CHECKPOINT_V1;
-        out->rows_per_part = n_files / args->parts + (n_files % args->parts != 0 ? 1 : 0);
-        out->rows_per_part += out->rows_per_part == 0 ? 1 : 0;
-    }
-    return SILT_OK;
+    return args->parts > 1 || arg->timestamp != NULL ? ask_snapshot(cli, arg, out, err) : SILT_OK;
 }
 
 static silt_status put_count(struct sl_row_stream *rows, int64_t n, silt_error *err)
@@ -77,13 +89,9 @@ static silt_status checkpoint(struct sl_cli *cli, silt_error *err)
     silt_checkpoint_result result = {.size = sizeof(result)};
     silt_checkpoint_options options;
     struct sl_table_arg arg = {0};
-    silt_snapshot *snapshot = NULL;
     silt_table *table = NULL;
     SL_TRY(sl_table_arg_read(cli, &arg, err));
-    silt_status status = sl_table_arg_snapshot(cli, &arg, &snapshot, err);
-    if (status == SILT_OK) {
-        status = read_options(cli, snapshot, &options, err);
-    }
+    silt_status status = read_options(cli, &arg, &options, err);
     if (status == SILT_OK) {
         status = sl_table_arg_table(cli, &arg, &table, err);
     }
@@ -92,8 +100,10 @@ static silt_status checkpoint(struct sl_cli *cli, silt_error *err)
         status = silt_table_checkpoint(table, &cli->call, &options, &result, err);
         sl_progress_end(&cli->progress);
     }
+    if (status != SILT_OK) {
+        sl_table_arg_hint(cli, &arg, err);
+    }
     silt_table_unref(table);
-    silt_snapshot_unref(snapshot);
     return status == SILT_OK ? show(cli, &result, err) : status;
 }
 

@@ -251,9 +251,10 @@ static silt_status put_file(struct small *small, silt_parquet_write_file *reques
         return sl_fail(err, SILT_EIO, NULL, "it is not known whether the file is there");
     }
     request->size_bytes = (int64_t)small->bytes.len;
-    /* The file is there: that its time cannot be learned must not read as a failure. */
-    if (silt_storage_stat(request->storage, NULL, request->path, &size_bytes, &request->modified_ms, &found) !=
-        SILT_OK) {
+    /* The file is there: that its time cannot be learned must not read as a failure. Far away it is not asked for, as in take_time. */
+    if (sl_storage_is_far(request->storage, request->path) ||
+        silt_storage_stat(request->storage, NULL, request->path, &size_bytes, &request->modified_ms, &found) !=
+            SILT_OK) {
         request->modified_ms = sl_now_ms(small->env);
     }
     return SILT_OK;

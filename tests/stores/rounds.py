@@ -45,10 +45,12 @@ class Rig:
             raise RuntimeError(f"silt {' '.join(args)}: {done.stderr.strip()}")
         return self.proxy.take(), done.stdout
 
-    def expect(self, title, args, rounds, requests, judge=None):
-        """No more than so many. judge(seen) may give another number of rounds."""
+    def expect(self, title, args, rounds, requests, judge=None, before=None):
+        """No more than so many. judge(seen) may give another number of rounds; before() is done before each try."""
         for latency in LATENCIES:
             self.proxy.latency_s = latency
+            if before:
+                before()
             seen, _ = self.run(*args)
             found = judge(seen) if judge else counting.rounds(seen)
             if found <= rounds:
@@ -113,6 +115,20 @@ def try_all(rig):
             counted=False)
     rig.expect("log of 20 commits", ["log", table], 2, 22)
     rig.expect("fsck of 20 commits", ["fsck", table], 9, 90)
+    try_changes(rig)
+
+
+def try_changes(rig):
+    """What a command takes that writes no data, and one that reads a part of the log. Three rounds of a checkpoint are the probe of an unknown endpoint."""
+    uri = f"{rig.server.uri}/changes"
+    insert = f"INSERT INTO delta.`{uri}` VALUES (1)"
+    rig.run("sql", "; ".join([f"CREATE TABLE delta.`{uri}` (id BIGINT) TBLPROPERTIES ('delta.enableChangeDataFeed'='true', "
+                            "'delta.checkpointInterval'='1000')", *[insert] * 8]),
+            counted=False)
+    rig.expect("changes of 8 commits", ["changes", uri, "--from", "1"], 6, 28)
+    rig.expect("changes up to a version", ["changes", uri, "--from", "2", "--to", "4"], 9, 25)
+    rig.expect("checkpoint", ["checkpoint", uri], 9 + 3, 30, before=lambda: rig.run("sql", insert, counted=False))
+    rig.expect("checkpoint behind another", ["checkpoint", uri], 9 + 3, 14, before=lambda: rig.run("sql", insert, counted=False))
 
 
 def peak_mb(rig, place):

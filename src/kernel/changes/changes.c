@@ -21,6 +21,7 @@ struct planning {
     struct sl_str root;
     struct sl_changes_rule rule;
     bool by_catalog;
+    bool redefined; /* a commit behind the first has metadata or a protocol */
 };
 
 /* A feature that came and went within the range may be one that the files from then need. */
@@ -46,6 +47,9 @@ static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *
     struct planning *planning = ctx;
     for (size_t i = 0; i < commit->n_actions; i++) {
         const struct sl_action *action = &commit->actions[i];
+        planning->redefined = planning->redefined ||
+                              (commit->version > planning->changes->from &&
+                               (action->kind == SL_ACTION_METADATA || action->kind == SL_ACTION_PROTOCOL));
         if (action->kind == SL_ACTION_METADATA) {
             SL_TRY(sl_changes_check_metadata(&planning->rule, &action->u.metadata, commit->version, err));
         } else if (action->kind == SL_ACTION_PROTOCOL) {
@@ -55,12 +59,15 @@ static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *
     return sl_changes_of_commit(planning->changes, planning->root, commit, err);
 }
 
-/* The metadata that holds as the range begins; later ones are in its commits. */
+/*
+ * The metadata that holds as the range begins; later ones are in its commits. Where these have none, and no protocol, what holds at the end
+ * held at the begin, and no snapshot of that is opened.
+ */
 static silt_status check_first(silt_table *table, const silt_call *call, const struct planning *planning,
                                silt_error *err)
 {
     const silt_changes *changes = planning->changes;
-    if (changes->from == changes->to) {
+    if (!planning->redefined) {
         return sl_changes_check_metadata(&planning->rule, sl_snapshot_get_metadata(changes->snapshot), changes->from,
                                          err);
     }
@@ -88,8 +95,15 @@ static silt_status plan(const struct sl_changes_request *request, const silt_cal
                                          .from = changes->from,
                                          .to = changes->to},
                                 .by_catalog = sl_table_is_catalog(table)};
-    SL_TRY(check_first(table, call, &planning, err));
-    SL_TRY(sl_changes_commits(table, call, changes->from, changes->to, take_commit, &planning, err));
+    silt_error found = SILT_ERROR_INIT;
+    const silt_status status = sl_changes_commits(table, call, changes->from, changes->to, take_commit, &planning,
+                                                  &found);
+    if (status == SILT_OK || planning.redefined) { /* what is wrong at the begin is told before what is later */
+        SL_TRY(check_first(table, call, &planning, err));
+    }
+    if (status != SILT_OK) {
+        return sl_error_take(err, &found);
+    }
     return sl_changes_make_scans(changes, request->options, err);
 }
 
