@@ -79,7 +79,7 @@ SILT_API SILT_NODISCARD silt_status silt_schema_from_arrow(const silt_env *env, 
 /* Exports as an Arrow struct schema (types as silt hands them out); field ids as PARQUET:field_id metadata. */
 SILT_API SILT_NODISCARD silt_status silt_schema_to_arrow(const silt_schema *schema, struct ArrowSchema *out,
                                                          silt_error *err);
-/* Delta's JSON, as borrowed text that lives with the schema. */
+/* Delta's JSON, as borrowed text that lives with the schema. Made at the first call: NULL when there is no memory for it. */
 SILT_API const char *silt_schema_json(const silt_schema *schema);
 
 SILT_API silt_schema *silt_schema_ref(const silt_schema *schema); /* the same object; pair it with an unref */

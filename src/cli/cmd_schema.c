@@ -183,6 +183,17 @@ static silt_status add_field(struct walk *walk, const silt_field *field, silt_er
     return SILT_OK;
 }
 
+static silt_status print_json(struct sl_cli *cli, const silt_snapshot *snapshot, silt_error *err)
+{
+    const char *json = silt_schema_json(silt_snapshot_schema(snapshot));
+    if (json == NULL) {
+        return sl_fail_nomem(err);
+    }
+    sl_buf_put_c(&cli->out.buf, json);
+    sl_buf_put_char(&cli->out.buf, '\n');
+    return SILT_OK;
+}
+
 static silt_status print_rows(struct sl_cli *cli, const silt_snapshot *snapshot, silt_error *err)
 {
     static const struct sl_row_stream_column columns[] = {
@@ -218,11 +229,7 @@ static silt_status show_schema(struct sl_cli *cli, silt_error *err)
     SL_TRY(sl_table_arg_snapshot(cli, &table, &snapshot, err));
     switch (sl_cli_format(cli)) {
     case SL_FORMAT_TABLE: status = print_tree(cli, &table, snapshot, err); break;
-    case SL_FORMAT_JSON:
-        sl_buf_put_c(&cli->out.buf, silt_schema_json(silt_snapshot_schema(snapshot)));
-        sl_buf_put_char(&cli->out.buf, '\n');
-        status = SILT_OK;
-        break;
+    case SL_FORMAT_JSON: status = print_json(cli, snapshot, err); break;
     default: status = print_rows(cli, snapshot, err); break;
     }
     silt_snapshot_unref(snapshot);

@@ -43,7 +43,7 @@ struct reading {
     struct sl_arena arena;
     struct sl_small_file file;
     struct node root;
-    silt_schema *schema; /* what is given out */
+    silt_schema *schema; /* what is given out, where that is more than is asked for */
     silt_error *err;
     bool good; /* false: the data plane has to look at the file */
     unsigned depth;
@@ -476,8 +476,9 @@ static silt_status give_out(struct reading *r, struct ArrowArrayStream *out)
 {
     struct ArrowSchema schema = {0};
     struct ArrowArray rows = {0};
-    SL_TRY(make_schema(r));
-    silt_status status = silt_schema_to_arrow(r->schema, &schema, r->err);
+    const bool has_more = r->request->with_file_index || r->request->with_row_index;
+    SL_TRY(has_more ? make_schema(r) : SILT_OK);
+    silt_status status = silt_schema_to_arrow(has_more ? r->schema : r->request->schema, &schema, r->err);
     if (status == SILT_OK) {
         status = build(r, &schema, &rows);
     }

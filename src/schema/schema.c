@@ -24,13 +24,35 @@ void silt_schema_unref(const silt_schema *schema)
         return;
     }
     const silt_env *env = shared->env;
+    sl_strfree(env, atomic_load(&shared->printed));
     sl_arena_release(&shared->arena);
     sl_release(env, shared, sizeof *shared);
 }
 
+/* Two threads may both print it; the first one's stays. */
+static const char *print_json(silt_schema *schema)
+{
+    struct sl_buf json;
+    char *expected = NULL;
+    sl_buf_init(&json, schema->env);
+    sl_type_print_json(&json, &schema->root);
+    char *own = sl_buf_status(&json, NULL) == SILT_OK ? sl_strdup_len(schema->env, json.data, json.len) : NULL;
+    sl_buf_release(&json);
+    if (own == NULL || atomic_compare_exchange_strong(&schema->printed, &expected, own)) {
+        return own;
+    }
+    sl_strfree(schema->env, own);
+    return expected;
+}
+
 const char *silt_schema_json(const silt_schema *schema)
 {
-    return schema->json;
+    silt_schema *shared = (silt_schema *)schema;
+    if (schema->json != NULL) {
+        return schema->json;
+    }
+    const char *printed = atomic_load(&shared->printed);
+    return printed != NULL ? printed : print_json(shared);
 }
 
 size_t silt_schema_field_count(const silt_schema *schema)

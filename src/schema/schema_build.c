@@ -54,33 +54,12 @@ silt_status sl_schema_new(const silt_env *env, silt_schema **out, silt_error *er
         return sl_fail_nomem(err);
     }
     atomic_init(&schema->refs, 1);
+    atomic_init(&schema->printed, NULL);
     schema->env = env;
     schema->root.kind = SILT_TYPE_STRUCT;
     sl_arena_init(&schema->arena, env);
     *out = schema;
     return SILT_OK;
-}
-
-silt_status sl_schema_seal(silt_schema *schema, silt_schema **out, silt_error *err)
-{
-    struct sl_buf json;
-    sl_buf_init(&json, schema->env);
-    silt_status status = SILT_OK;
-    if (schema->json == NULL) {
-        sl_type_print_json(&json, &schema->root);
-        status = sl_buf_status(&json, err);
-        if (status == SILT_OK) {
-            schema->json = sl_arena_strdup(&schema->arena, sl_buf_view(&json));
-            status = schema->json != NULL ? SILT_OK : sl_fail_nomem(err);
-        }
-    }
-    sl_buf_release(&json);
-    if (status != SILT_OK) {
-        silt_schema_unref(schema);
-        schema = NULL;
-    }
-    *out = schema;
-    return status;
 }
 
 silt_status sl_meta_decode(struct sl_arena *arena, struct sl_str json, struct sl_str *out, silt_error *err)
@@ -210,7 +189,8 @@ silt_status sl_schema_from_fields(const silt_env *env, const struct silt_field *
         return status;
     }
     schema->root.n_fields = n;
-    return sl_schema_seal(schema, out, err);
+    *out = schema;
+    return SILT_OK;
 }
 
 silt_status sl_schema_project(const silt_schema *schema, const size_t *columns, size_t n, silt_schema **out,

@@ -262,6 +262,7 @@ void sl_type_arrow_format(const struct silt_type *type, char *buf, size_t buf_si
     if (type->kind == SILT_TYPE_DECIMAL) {
         (void)snprintf(buf, buf_size, "d:%u,%u", (unsigned)type->precision, (unsigned)type->scale);
     } else {
-        (void)snprintf(buf, buf_size, "%s", formats[type->kind]);
+        const size_t size = strlen(formats[type->kind]) + 1;
+        memcpy(buf, formats[type->kind], size <= buf_size ? size : 0);
     }
 }

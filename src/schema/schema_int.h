@@ -20,10 +20,8 @@ const char *sl_place_print(const struct sl_place *place, char buf[SL_PLACE_SIZE]
 /* SILT_ELIMIT when place is deeper than SL_SCHEMA_MAX_DEPTH. */
 silt_status sl_place_check(const struct sl_place *place, silt_error *err);
 
-/* An empty schema with one reference: fill root, then seal. Nothing of it is visible to others before. */
+/* An empty schema with one reference: fill root before it is visible to others. */
 silt_status sl_schema_new(const silt_env *env, silt_schema **out, silt_error *err);
-/* Sets the JSON if it is not set. On failure the schema is released. */
-silt_status sl_schema_seal(silt_schema *schema, silt_schema **out, silt_error *err);
 
 /* Deep copies into an arena; *n_fields counts against SL_SCHEMA_MAX_FIELDS. */
 silt_status sl_field_copy(struct sl_arena *arena, const struct silt_field *src, const struct sl_place *up,

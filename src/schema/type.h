@@ -49,8 +49,9 @@ struct silt_schema {
     atomic_uint refs;
     const silt_env *env;
     struct sl_arena arena;
-    struct silt_type root; /* kind STRUCT */
-    const char *json;      /* Delta's JSON */
+    struct silt_type root;   /* kind STRUCT */
+    const char *json;        /* Delta's JSON as it was read; NULL: it was not */
+    _Atomic(char *) printed; /* the same, made when it was first wanted: few schemas are ever told to others */
 };
 
 /* Builds by hand: fields are deep-copied, so they may point into other schemas. */

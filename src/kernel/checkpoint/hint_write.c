@@ -4,6 +4,8 @@
  */
 #include "kernel/checkpoint/hint_write.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "json/writer.h"
 #include "kernel/log/hint.h"
@@ -60,12 +62,10 @@ static void put_members(struct sl_json_writer *w, const struct sl_hint_content *
     }
     put_number(w, "sizeInBytes", content->size_in_bytes);
     put_number(w, "numOfAddFiles", content->n_adds);
-    if (content->schema != NULL) {
-        const struct sl_str json = sl_str_from(silt_schema_json(content->schema));
-        if (json.len <= MAX_SCHEMA_LEN) {
-            sl_json_key_c(w, "checkpointSchema");
-            sl_json_put_raw(w, json);
-        }
+    const char *json = content->schema != NULL ? silt_schema_json(content->schema) : NULL;
+    if (json != NULL && strlen(json) <= MAX_SCHEMA_LEN) { /* a hint without it is one as well */
+        sl_json_key_c(w, "checkpointSchema");
+        sl_json_put_raw(w, sl_str_from(json));
     }
     if (content->v2_path.ptr != NULL) {
         put_v2(w, content);

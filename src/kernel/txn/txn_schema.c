@@ -132,7 +132,11 @@ silt_status sl_txn_take_schema(silt_txn *txn, const silt_schema *schema, const s
                                silt_error *err)
 {
     struct shape shape = {.configuration = *configuration};
-    const silt_status status = make_shape(txn, schema, &shape, err);
+    silt_status status = make_shape(txn, schema, &shape, err);
+    const char *json = status == SILT_OK ? silt_schema_json(shape.schema) : NULL;
+    if (status == SILT_OK && json == NULL) {
+        status = sl_fail_nomem(err);
+    }
     if (status != SILT_OK) {
         silt_schema_unref(shape.schema);
         silt_schema_unref(shape.physical);
@@ -142,7 +146,7 @@ silt_status sl_txn_take_schema(silt_txn *txn, const silt_schema *schema, const s
     silt_schema_unref(txn->physical);
     txn->schema = shape.schema;
     txn->physical = shape.physical;
-    txn->metadata.schema_string = sl_str_from(silt_schema_json(txn->schema));
+    txn->metadata.schema_string = sl_str_from(json);
     txn->metadata.configuration = shape.configuration;
     return SILT_OK;
 }
