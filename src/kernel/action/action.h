@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/str.h"
+#include "json/json.h"
 #include "silt/env.h"
 #include "silt/status.h"
 
@@ -211,6 +212,10 @@ struct sl_action {
  */
 silt_status sl_action_parse(const silt_env *env, struct sl_arena *arena, struct sl_str line, struct sl_action *out,
                             silt_error *err);
+
+/* The same of the object alone, as which version checksums hold actions; action->kind says of which kind, and is no commitInfo. */
+silt_status sl_action_parse_body(const silt_env *env, struct sl_arena *arena, const sl_json *body,
+                                 struct sl_action *action, silt_error *err);
 
 /* Appends the action as one JSON line, "\n" included. */
 silt_status sl_action_write(struct sl_buf *out, const struct sl_action *action, silt_error *err);

@@ -11,6 +11,7 @@
 struct parser {
     const silt_env *env;
     struct sl_arena *arena;
+    struct sl_str line;
     struct sl_buf text; /* scratch for values kept as JSON */
     silt_error *err;
 };
@@ -274,12 +275,23 @@ static void take_quoted_i64(const struct sl_member *member, const sl_json *value
     }
 }
 
+/* The object as its writer wrote it, where it is all of the line; else as it was understood. */
+static silt_status keep_commit_info(struct parser *p, const sl_json *object, bool is_all, struct sl_str *json)
+{
+    const struct sl_str begin = SL_STR("{\"commitInfo\":");
+    struct sl_str line = sl_str_trim(p->line);
+    if (!is_all || !sl_str_starts_with(line, begin) || !sl_str_ends_with(line, SL_STR("}"))) {
+        return copy_json(p, object, json);
+    }
+    return copy_str(p, sl_str_sub(line, begin.len, line.len - 1), json);
+}
+
 /* Free-form: what fits is picked out, what does not is left absent; only running out of memory fails. */
-static silt_status parse_commit_info(struct parser *p, const struct sl_shape *shape, const sl_json *object,
+static silt_status parse_commit_info(struct parser *p, const struct sl_shape *shape, const sl_json *object, bool is_all,
                                      struct sl_commit_info *info)
 {
     silt_error *const err = p->err;
-    silt_status status = copy_json(p, object, &info->json);
+    silt_status status = keep_commit_info(p, object, is_all, &info->json);
     struct sl_json_iter iter = sl_json_iterate(object);
     struct sl_str key = {NULL, 0};
     const sl_json *value = NULL;
@@ -339,7 +351,7 @@ static silt_status parse_root(struct parser *p, const sl_json *root, struct sl_a
     void *body = sl_action_body(out);
     sl_shape_reset(shape, body);
     if (shape->kind == SL_ACTION_COMMIT_INFO) {
-        return parse_commit_info(p, shape, value, body);
+        return parse_commit_info(p, shape, value, sl_json_count(root) == 1, body);
     }
     return parse_members(p, shape, value, body);
 }
@@ -353,7 +365,7 @@ silt_status sl_action_parse(const silt_env *env, struct sl_arena *arena, struct 
     }
     struct sl_json_doc *doc = NULL;
     SL_TRY(sl_json_parse(env, line, &doc, err));
-    struct parser p = {.env = env, .arena = arena, .err = err};
+    struct parser p = {.env = env, .arena = arena, .line = line, .err = err};
     sl_buf_init(&p.text, env);
     const silt_status status = parse_root(&p, sl_json_root(doc), out);
     if (status != SILT_OK) {
@@ -361,5 +373,18 @@ silt_status sl_action_parse(const silt_env *env, struct sl_arena *arena, struct 
     }
     sl_buf_release(&p.text);
     sl_json_free(doc);
+    return status;
+}
+
+silt_status sl_action_parse_body(const silt_env *env, struct sl_arena *arena, const sl_json *body,
+                                 struct sl_action *action, silt_error *err)
+{
+    const struct sl_shape *shape = sl_shape_of(action->kind);
+    struct parser p = {.env = env, .arena = arena, .err = err};
+    sl_buf_init(&p.text, env);
+    *action = (struct sl_action){.kind = action->kind};
+    sl_shape_reset(shape, sl_action_body(action));
+    const silt_status status = parse_members(&p, shape, body, sl_action_body(action));
+    sl_buf_release(&p.text);
     return status;
 }

@@ -13,7 +13,6 @@
 struct parser {
     const silt_env *env;
     struct sl_arena *arena;
-    struct sl_buf text; /* of one action */
     silt_error *err;
 };
 
@@ -52,13 +51,8 @@ static silt_status parse_action(struct parser *p, const char *action, enum sl_ac
     if (!sl_json_is_object(value)) {
         return wrong(p, action, "an object");
     }
-    sl_buf_clear(&p->text);
-    sl_buf_printf(&p->text, "{\"%s\":", action);
-    sl_json_write(&p->text, value);
-    sl_buf_put_char(&p->text, '}');
-    SL_TRY(sl_buf_status(&p->text, p->err));
-    SL_TRY(sl_action_parse(p->env, p->arena, sl_buf_view(&p->text), out, p->err));
-    return out->kind == kind ? SILT_OK : wrong(p, action, "an action");
+    out->kind = kind;
+    return sl_action_parse_body(p->env, p->arena, value, out, p->err);
 }
 
 /* Elements of a list, each an action; *n of them are visited. Absent: *has false. */
@@ -295,9 +289,7 @@ silt_status sl_crc_parse(const silt_env *env, struct sl_arena *arena, int64_t ve
     silt_status status = sl_json_parse(env, bytes, &doc, err);
     if (status == SILT_OK) {
         struct parser p = {.env = env, .arena = arena, .err = err};
-        sl_buf_init(&p.text, env);
         status = take_members(&p, sl_json_root(doc), all_files, out);
-        sl_buf_release(&p.text);
         sl_json_free(doc);
     }
     if (status != SILT_OK && status != SILT_ENOMEM) {

@@ -165,6 +165,24 @@ static void commit_info_is_free_form(void **state)
     assert_int_equal(parse(f, "{\"commitInfo\":7}"), SILT_OK);
 }
 
+/* Whatever else the line holds, the text is that of the object alone. */
+static void the_text_of_commit_info_is_kept(void **state)
+{
+    static const char *const lines[][2] = {
+        {"{\"commitInfo\":{\"a\":\"}\",\"b\":{ \"c\":1.50}}}", "{\"a\":\"}\",\"b\":{ \"c\":1.50}}"},
+        {" {\"commitInfo\":{\"a\":1} }\t", "{\"a\":1} "},
+        {"{ \"commitInfo\": {\"a\": 1}}", "{\"a\":1}"},
+        {"{\"commitInfo\":{\"a\": 1},\"add\":null}", "{\"a\":1}"},
+        {"{\"add\":null,\"commitInfo\":{\"a\":1}}", "{\"a\":1}"},
+        {"{\"commitInfo\":null}", "null"},
+    };
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        assert_int_equal(parse(f, lines[i][0]), SILT_OK);
+        assert_text(f->action.u.commit_info.json, lines[i][1]);
+    }
+}
+
 static void a_quoted_number_of_commit_info_is_a_number(void **state)
 {
     struct fixture *f = *state;
@@ -222,6 +240,7 @@ int main(void)
         TEST(a_line_holds_one_action),
         TEST(unknown_actions_are_passed_over),
         TEST(commit_info_is_free_form),
+        TEST(the_text_of_commit_info_is_kept),
         TEST(torn_lines_are_refused),
         TEST(a_quoted_number_of_commit_info_is_a_number),
         TEST(what_format_holds_beside_what_is_known_is_kept),
