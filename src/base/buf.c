@@ -11,6 +11,7 @@
 #include "base/error.h"
 
 #define FIRST_CAPACITY ((size_t)64)
+#define SOON_LARGE ((size_t)512)
 
 void sl_buf_init(struct sl_buf *buf, const silt_env *env)
 {
@@ -64,6 +65,9 @@ char *sl_buf_take(struct sl_buf *buf, size_t *len, size_t *cap)
 static bool grow(struct sl_buf *buf, size_t needed)
 {
     size_t cap = buf->cap < FIRST_CAPACITY ? FIRST_CAPACITY : buf->cap;
+    if (buf->cap > 0 && buf->cap < SOON_LARGE) {
+        cap = SOON_LARGE; /* what grows once mostly grows on */
+    }
     while (cap < needed) {
         cap = cap <= SIZE_MAX / 2 ? cap * 2 : needed;
     }

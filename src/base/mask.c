@@ -89,12 +89,22 @@ static size_t end_of_user(struct sl_str text, size_t at)
     return 0;
 }
 
+/* Nothing that is looked for begins with any other character. */
+static bool may_begin(char c)
+{
+    return c == '?' || c == '&' || c == ';' || c == '%' || c == ':';
+}
+
 size_t sl_mask_secrets(char *text, size_t len)
 {
     const struct sl_str all = sl_str_make(text, len);
     size_t out = 0;
     size_t at = 0;
     while (at < len) {
+        if (!may_begin(text[at])) {
+            text[out++] = text[at++];
+            continue;
+        }
         size_t begin = value_of_parameter(all, at);
         size_t end = begin;
         while (begin > 0 && !ends_value(all, end)) {

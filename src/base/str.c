@@ -26,7 +26,7 @@ bool sl_str_eq(struct sl_str a, struct sl_str b)
 
 bool sl_str_eq_c(struct sl_str a, const char *b)
 {
-    return sl_str_eq(a, sl_str_from(b));
+    return (a.len == 0 || a.ptr[0] == b[0]) && sl_str_eq(a, sl_str_from(b));
 }
 
 int sl_str_compare(struct sl_str a, struct sl_str b)

@@ -10,6 +10,7 @@
 
 struct property {
     const char *key;
+    size_t key_len;
     enum sl_property_type type;
     const char *fallback;
     int64_t least;
@@ -21,7 +22,7 @@ struct property {
 #define USER true
 #define ENGINE false
 #define SL_PROPERTY(key, type, fallback, least, choices, older_key, who) \
-    {key, SL_PROPERTY_##type, fallback, least, choices, older_key, who},
+    {key, sizeof(key) - 1, SL_PROPERTY_##type, fallback, least, choices, older_key, who},
 static const struct property properties[] = {
 #include "kernel/feature/properties.def"
 };
@@ -41,7 +42,7 @@ static bool has_prefix(struct sl_str key, const char *prefix)
 static const struct property *find_property(struct sl_str key)
 {
     for (size_t i = 0; i < PROPERTY_COUNT; i++) {
-        if (sl_str_eq_c(key, properties[i].key)) { /* as nearly everybody spells it */
+        if (sl_str_eq(key, sl_str_make(properties[i].key, properties[i].key_len))) { /* as nearly everybody spells it */
             return &properties[i];
         }
     }
