@@ -45,6 +45,11 @@ void sl_error_context(silt_error *err, const char *format, ...) SL_PRINTF(2, 3);
 #define SL_CONDITIONS_CODE "SILT_NO_CONDITIONAL_CREATES"
 /* Class of SILT_ECORRUPT when a name that a new file needs is taken by something that is no file. */
 #define SL_NAME_TAKEN "SILT_NAME_TAKEN"
+/*
+ * How the message of an error begins that is about the bytes of one of several data files, when the engine cannot tell which
+ * (kernel/scan/scan_culprit.h finds out).
+ */
+#define SL_SOME_DATA_FILE "a data file "
 /* Is it an error of this class? */
 bool sl_error_is(const silt_error *err, const char *code_name);
 

@@ -7,6 +7,7 @@
 #include "base/arrow.h"
 #include "base/error.h"
 #include "json/json.h"
+#include "kernel/scan/scan_culprit.h"
 #include "sql/prepare_int.h"
 #include "sql/refs.h"
 #include "sql/spelling.h"
@@ -294,9 +295,18 @@ out:
     return status;
 }
 
+void sl_query_name_file(const struct sl_prepared_query *query, const silt_call *call, silt_error *err)
+{
+    for (size_t i = 0; i < query->n_scans; i++) {
+        sl_scan_name_culprit(query->kernel_scans[i], call, query->may_read[i], err);
+    }
+}
+
 /* A running query: the stream of the data plane with what its text refers to. */
 struct running {
     const silt_env *env;
+    silt_call call; /* a copy; has_call tells if it counts */
+    bool has_call;
     struct ArrowArrayStream inner;
     struct sl_prepared_query query;
 };
@@ -314,6 +324,7 @@ static silt_status running_next(void *ctx, struct ArrowArray *batch, silt_error 
     silt_status status = sl_arrow_stream_next(&running->inner, batch, &done, err);
     if (status != SILT_OK) {
         sl_query_map_error(&running->query, err);
+        sl_query_name_file(&running->query, running->has_call ? &running->call : NULL, err);
     }
     return status;
 }
@@ -341,8 +352,14 @@ silt_status sl_query_run(struct sl_prepared_query *query, const silt_call *call,
     status = query->plane.vtable->query(query->plane.dp, call, sl_buf_view(&query->sql), params, &running->inner, err);
     if (status != SILT_OK) {
         sl_query_map_error(query, err);
+        sl_query_name_file(query, call, err);
         sl_release(env, running, sizeof(*running));
         return status;
+    }
+    running->has_call = call != NULL;
+    if (call != NULL) {
+        running->call = *call;
+        running->call.progress = NULL; /* its owner may be gone when the stream is pulled */
     }
     running->query = *query; /* moves */
     *query = (struct sl_prepared_query){0};

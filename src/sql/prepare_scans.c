@@ -253,6 +253,7 @@ silt_status sl_prepare_open(struct sl_prepare *prepare, const silt_scan_plan *pl
                                                         &text, err);
     if (status == SILT_OK) {
         query->kernel_scans[query->n_scans] = silt_scan_ref(scan);
+        query->may_read[query->n_scans] = narrowed.may_read;
         query->n_scans++;
         sl_hidden_put_scan(sql, &prepare->hidden, sl_buf_view(&text), plan);
         status = sl_buf_status(sql, err);
@@ -454,7 +455,8 @@ silt_status sl_prepare_scans(struct sl_prepare *prepare, struct sl_vec *refs, si
 
     query->scans = sl_arena_alloc_array(&query->arena, 2 * refs->len + 1, sizeof(*query->scans));
     query->kernel_scans = sl_arena_alloc_array(&query->arena, 2 * refs->len + 1, sizeof(*query->kernel_scans));
-    if (query->scans == NULL || query->kernel_scans == NULL) {
+    query->may_read = sl_arena_alloc_array(&query->arena, 2 * refs->len + 1, sizeof(*query->may_read));
+    if (query->scans == NULL || query->kernel_scans == NULL || query->may_read == NULL) {
         return sl_fail_nomem(err);
     }
     for (size_t i = 0; i < refs->len; i++) {

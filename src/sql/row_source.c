@@ -193,6 +193,9 @@ silt_status sl_row_source_write(struct sl_run *run, struct sl_row_source *source
     }
     status = has_nested_not_null(schema) ? write_as_arrow(run, source, sl_buf_view(&sql), txn, err)
                                          : write_inside(run, source, sl_buf_view(&sql), txn, err);
+    if (status != SILT_OK) {
+        sl_query_name_file(&source->query, run->call, err);
+    }
     if (status != SILT_OK && err != NULL && err->position >= 0) {
         if ((size_t)err->position < source->prefix_len) {
             err->position = -1;

@@ -97,6 +97,7 @@ struct sl_prepared_query {
     struct sl_dataplane_ref plane;
     struct sl_dataplane_scan **scans;
     silt_scan **kernel_scans;
+    const bool **may_read; /* [scan] which of its columns the query may read; NULL: all */
     size_t n_scans;
     bool reads_delta_tables;
     struct sl_arena arena;
@@ -106,6 +107,8 @@ silt_status sl_query_prepare(silt_session *session, const silt_call *call, const
 void sl_query_release(struct sl_prepared_query *query); /* safe on a zeroed one */
 /* Puts an error position of the run text back to the user's. */
 void sl_query_map_error(const struct sl_prepared_query *query, silt_error *err);
+/* Names the file in an error that is about one of several. Reads files again; call: of the run. */
+void sl_query_name_file(const struct sl_prepared_query *query, const silt_call *call, silt_error *err);
 /* Runs it; the stream owns the query (moved) and releases it at its end. */
 silt_status sl_query_run(struct sl_prepared_query *query, const silt_call *call,
                          const struct sl_dataplane_params *params, struct ArrowArrayStream *out, silt_error *err);

@@ -581,6 +581,44 @@ static void an_encoding_that_is_not_known_is_told(void **state)
     make_table(s, "long", column, NULL);
     session_expect_fault(s, "SELECT c FROM t", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED", -1);
     assert_non_null(strstr(s->err.message, "BYTE_STREAM_SPLIT"));
+    assert_non_null(strstr(s->err.message, "column c of file "));
+    assert_non_null(strstr(s->err.path, ".parquet"));
+}
+
+/* The engine reads many files at once, and says of none which it is. */
+static void the_file_that_cannot_be_read_is_named_with_its_column(void **state)
+{
+    struct session_fixture *s = *state;
+    hand_create(s, "m", HAND_FIELD("a", "long") "," HAND_FIELD("c", "long") "," HAND_FIELD("p", "string"), "\"p\"");
+    const int64_t values[] = {1, 2};
+    for (int i = 0; i < 5; i++) {
+        struct pq_column columns[] = {int64s(values, 2, PQ_NO_CONVERTED, PQ_NO_LOGICAL),
+                                      int64s(values, 2, PQ_NO_CONVERTED, PQ_NO_LOGICAL)};
+        const char *name = sl_arena_printf(&s->arena, "%d.parquet", i);
+        columns[0].name = "a";
+        columns[0].repetition = PQ_OPTIONAL;
+        columns[1].name = "c";
+        columns[1].repetition = PQ_OPTIONAL;
+        columns[1].encoding = i == 3 ? 9 : 0; /* BYTE_STREAM_SPLIT of integers */
+        hand_commit(s, "m", i + 1,
+                    sl_arena_printf(&s->arena,
+                                    "{\"add\":{\"path\":\"%s\",\"partitionValues\":{\"p\":\"x\"},"
+                                    "\"size\":1,\"modificationTime\":1,\"dataChange\":true}}",
+                                    name),
+                    NULL);
+        pq_write(sl_arena_printf(&s->arena, "%s/m/%s", s->dir, name), columns, 2, 2, NULL);
+    }
+    const char *const queries[] = {"SELECT * FROM m", "SELECT sum(c) FROM m WHERE a > 0",
+                                   "SELECT x.c FROM m AS x JOIN m AS y USING (a)",
+                                   "CREATE TABLE copy USING delta AS SELECT c + 1 AS c FROM m"};
+    for (size_t i = 0; i < N_OF(queries); i++) {
+        session_expect_fault(s, queries[i], SILT_EUNSUPPORTED, "SILT_UNSUPPORTED", -1);
+        assert_non_null(strstr(s->err.message, "column c of file "));
+        assert_non_null(strstr(s->err.message, "/m/3.parquet cannot be read: BYTE_STREAM_SPLIT"));
+        assert_non_null(strstr(s->err.path, "/m/3.parquet"));
+    }
+    session_expect_rows(s, "SELECT sum(a) FROM m", "15\n");
+    session_expect_rows(s, "SELECT count(*) FROM m", "10\n");
 }
 
 static void a_codec_that_is_not_known_is_named(void **state)
@@ -643,6 +681,7 @@ int main(void)
         SESSION_TEST(pages_of_the_codec_lz4_that_are_broken_are_told),
         SESSION_TEST(pages_of_the_codec_lz4_are_read_in_ranges),
         SESSION_TEST(an_encoding_that_is_not_known_is_told),
+        SESSION_TEST(the_file_that_cannot_be_read_is_named_with_its_column),
         SESSION_TEST(a_codec_that_is_not_known_is_named),
         SESSION_TEST(files_without_rows_are_read),
     };

@@ -315,12 +315,15 @@ static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, 
     const char *code = NULL;
     const silt_status finding = finding_of(fault, &code);
     if (finding != SILT_OK) {
-        return sl_fail(err, finding, code, "%.*s", SL_FMT(message));
+        return finding == SILT_ENOMEM
+                   ? sl_fail_nomem(err)
+                   : sl_fail(err, finding, code, SL_SOME_DATA_FILE "cannot be read: %.*s", SL_FMT(message));
     }
     const bool is_io = sl_str_eq_c(fault->kind, "IO");
     const bool is_input = sl_str_eq_c(fault->kind, "Invalid Input");
     if ((is_io || is_input || sl_str_eq_c(fault->kind, "Invalid")) && is_broken_file(fault)) {
-        const silt_status broken = sl_fail(err, SILT_ECORRUPT, NULL, "a data file is broken: %.*s", SL_FMT(message));
+        const silt_status broken = sl_fail(err, SILT_ECORRUPT, NULL, SL_SOME_DATA_FILE "is broken: %.*s",
+                                           SL_FMT(message));
         sl_error_hint(err, "silt fsck reads each file of a table and names those that are broken");
         return broken;
     }

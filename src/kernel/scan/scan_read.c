@@ -15,13 +15,16 @@
 #include "kernel/engine/engine.h"
 #include "kernel/scan/batch.h"
 #include "kernel/scan/logical_rows.h"
+#include "kernel/scan/scan_culprit.h"
 
 /* The outermost stream: keeps the scan alive and drops the columns after the projected ones. */
 struct reader {
     const silt_env *env;
     silt_scan *scan;
     struct ArrowArrayStream rows; /* of the plan's columns, filtered */
-    bool drops;                   /* there are columns to drop, or fields of "_metadata" */
+    silt_call call;               /* a copy; has_call tells if it counts */
+    bool has_call;
+    bool drops; /* there are columns to drop, or fields of "_metadata" */
 };
 
 static void close_reader(void *ctx)
@@ -60,7 +63,11 @@ static silt_status reader_next(void *ctx, struct ArrowArray *out, silt_error *er
     memset(out, 0, sizeof(*out));
     struct ArrowArray batch = {0};
     bool done = false;
-    SL_TRY(sl_arrow_stream_next(&reader->rows, &batch, &done, err));
+    const silt_status pulled = sl_arrow_stream_next(&reader->rows, &batch, &done, err);
+    if (pulled != SILT_OK) {
+        sl_scan_name_culprit(reader->scan, reader->has_call ? &reader->call : NULL, NULL, err);
+        return pulled;
+    }
     if (done) {
         return SILT_OK;
     }
@@ -139,8 +146,16 @@ silt_status silt_scan_read(silt_scan *scan, const silt_call *call, struct ArrowA
     }
     reader->env = scan->env;
     reader->scan = silt_scan_ref(scan);
+    reader->has_call = call != NULL;
+    if (call != NULL) {
+        reader->call = *call;
+        reader->call.progress = NULL; /* its owner may be gone when the stream is pulled */
+    }
     reader->drops = scan->schema != scan->plan_schema;
     silt_status status = filtered_rows(scan, call, &reader->rows, err);
+    if (status != SILT_OK) {
+        sl_scan_name_culprit(scan, call, NULL, err);
+    }
     if (status == SILT_OK && reader->drops) {
         status = check_layout(&reader->rows, scan->plan_schema, err);
     }
