@@ -127,6 +127,32 @@ static void a_group_of_large_rows_ends_early(void **state)
     assert_string_equal(duck_text(fx, sql), "true\n");
 }
 
+/* Its first row group ends while no other batch is there. */
+static void a_batch_may_hold_several_groups(void **state)
+{
+    struct duck_fixture *fx = *state;
+    char path[400];
+    char sql[1000];
+    struct ArrowArrayStream rows = {0};
+    (void)snprintf(path, sizeof(path), "%s/short.parquet", fx->dir);
+    silt_parquet_write_file request = {.size = sizeof(request),
+                                       .storage = fx->storage,
+                                       .dir = fx->dir,
+                                       .path = path,
+                                       .codec = "zstd",
+                                       .row_group_rows = 100};
+    static const char query[] = "SELECT i AS i FROM range(20050) r(i)";
+    assert_int_equal(fx->plane.vtable->query(fx->plane.dp, NULL, sl_str_from(query), NULL, &rows, &fx->err), SILT_OK);
+    if (fx->plane.vtable->parquet->write_file(fx->plane.dp, NULL, &request, &rows, &fx->err) != SILT_OK) {
+        fail_msg("%s", fx->err.message);
+    }
+    (void)snprintf(sql, sizeof(sql), "SELECT count(*), count(*) FILTER (i = file_row_number) FROM read_parquet('%s')",
+                   path);
+    assert_string_equal(duck_text(fx, sql), "20050|20050\n");
+    (void)snprintf(sql, sizeof(sql), "SELECT count(DISTINCT row_group_id) FROM parquet_metadata('%s')", path);
+    assert_string_equal(duck_text(fx, sql), "201\n");
+}
+
 static silt_status fail_soon(void *ctx, struct ArrowArray *batch, silt_error *err)
 {
     (void)ctx;
@@ -168,9 +194,8 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, duck_setup, duck_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(rows_are_read_as_they_were_written),
-        TEST(with_another_codec_copy_writes_the_same),
-        TEST(a_group_of_large_rows_ends_early),
+        TEST(rows_are_read_as_they_were_written), TEST(with_another_codec_copy_writes_the_same),
+        TEST(a_group_of_large_rows_ends_early),   TEST(a_batch_may_hold_several_groups),
         TEST(rows_that_fail_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

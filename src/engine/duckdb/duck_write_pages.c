@@ -82,6 +82,9 @@ static silt_status write_bytes(struct pages *p, silt_error *err)
 static void drop_batches(struct pages *p, size_t n)
 {
     struct ArrowArray *batches = p->batches.data;
+    if (n == 0) {
+        return; /* the last batch is the first: moved onto itself it would be lost, with the rows that are still to come */
+    }
     for (size_t i = 0; i < n; i++) {
         sl_arrow_array_release(&batches[i]);
     }
