@@ -291,6 +291,86 @@ static void an_empty_table_has_a_checkpoint_without_files(void **state)
     session_expect_rows(s, "SELECT count(*), sum(v)::BIGINT FROM t", "1|4\n");
 }
 
+/* ---- columns of other types than the table's ---- */
+
+#define TYPED_SCHEMA                                                                                                 \
+    "{\"type\":\"struct\",\"fields\":[" HAND_FIELD("i", "long") "," HAND_FIELD("n", "timestamp_ntz") "," HAND_FIELD( \
+        "d", "decimal(10,2)") "," HAND_FIELD("t", "timestamp") "," HAND_FIELD("p", "timestamp") "]}"
+
+/*
+ * Two files, of the years 2024 and 2025. Bounds of i are 32-bit, of n days, of d decimal(5,2): each may be converted. Those of t, and the
+ * typed partition value, are numbers without a unit, far from what the rows have: whoever takes them for microseconds loses the rows.
+ */
+static void put_typed(struct session_fixture *s, bool with_text)
+{
+    const char *stats =
+        "'{\"numRecords\":2,\"minValues\":{\"i\":' || f * 10 || ',\"d\":' || f || '.25},\"maxValues\":{\"i\":' || "
+        "(f * 10 + 1) || ',\"d\":' || f || '.75},\"nullCount\":{\"i\":0,\"d\":0}}'";
+    hand_parquet(
+        s, log_file(s, "00000000000000000001.checkpoint.parquet"),
+        sl_arena_printf(
+            &s->arena,
+            "SELECT {'minReaderVersion': 3::INT, 'minWriterVersion': 7::INT, 'readerFeatures': ['timestampNtz'], "
+            "'writerFeatures': ['timestampNtz']} AS protocol UNION ALL BY NAME SELECT {'id': 'm', 'format': {'provider': "
+            "'parquet', 'options': " NO_MAP "}, 'schemaString': '" TYPED_SCHEMA "', 'partitionColumns': ['p'], "
+            "'configuration': " NO_MAP
+            ", 'createdTime': 1::BIGINT} AS \"metaData\" UNION ALL BY NAME SELECT {'path': f || "
+            "'.parquet', 'partitionValues': MAP(['p'], [(2023 + f) || '-06-01T00:00:00.000000Z']), 'size': 1000::BIGINT, "
+            "'modificationTime': 1::BIGINT, 'dataChange': false, 'stats': %s, 'partitionValues_parsed': {'p': 7::BIGINT}, "
+            "'stats_parsed': {'numRecords': 2::BIGINT, 'minValues': {'i': (f * 10)::INT, 'n': make_date(2023 + f, 1, 1), 'd': "
+            "(f + 0.25)::DECIMAL(5,2), 't': 7::BIGINT}, 'maxValues': {'i': (f * 10 + 1)::INT, 'n': make_date(2023 + f, 12, 31), 'd': "
+            "(f + 0.75)::DECIMAL(5,2), 't': 8::BIGINT}, 'nullCount': {'i': 0::BIGINT, 'n': 0::BIGINT, 'd': 0::BIGINT, 't': "
+            "0::BIGINT}}} AS \"add\" FROM (VALUES (1), (2)) r(f)",
+            with_text ? stats : "NULL::VARCHAR"));
+}
+
+static void check_typed(struct session_fixture *s, bool with_text)
+{
+    static const char *const cases[][2] = {
+        {"i = 11", "11\n"},
+        {"i > 11", "20\n21\n"},
+        {"i BETWEEN 11 AND 20", "11\n20\n"},
+        {"i > 4294967296", ""},
+        {"n >= TIMESTAMP '2024-12-31 23:59:59'", "11\n20\n21\n"}, /* on the day that is the bound */
+        {"n < TIMESTAMP '2024-01-01 00:00:01'", "10\n"},
+        {"n = TIMESTAMP '2025-12-31 23:59:59.5'", "21\n"},
+        {"d = 1.75", "11\n"},
+        {"d > 1.8", "20\n21\n"},
+        {"d < 99999.99", "10\n11\n20\n21\n"},
+        {"t > TIMESTAMPTZ '2024-01-01 00:00:00Z'", "10\n11\n20\n21\n"},
+        {"t = TIMESTAMPTZ '2025-03-01 00:00:00Z'", "20\n"},
+        {"p = TIMESTAMPTZ '2024-06-01 00:00:00Z'", "10\n11\n"},
+        {"p > TIMESTAMPTZ '2024-06-01 00:00:00Z'", "20\n21\n"},
+        {"p < TIMESTAMPTZ '2000-01-01 00:00:00Z'", ""},
+        {"t IS NULL OR p IS NULL", ""},
+    };
+    for (int f = 1; f <= 2; f++) {
+        hand_parquet(
+            s, sl_arena_printf(&s->arena, "t/%d.parquet", f),
+            sl_arena_printf(&s->arena,
+                            "SELECT %d::BIGINT AS i, TIMESTAMP '%d-01-01 00:00:00' AS n, %d.25::DECIMAL(10,2) AS d, "
+                            "TIMESTAMPTZ '%d-03-01 00:00:00Z' AS t UNION ALL SELECT %d, TIMESTAMP '%d-12-31 "
+                            "23:59:59.5', %d.75, TIMESTAMPTZ '%d-09-01 00:00:00Z'",
+                            f * 10, 2023 + f, f, 2023 + f, f * 10 + 1, 2023 + f, f, 2023 + f));
+    }
+    hand_put(s, "t/_delta_log/00000000000000000001.json", "{\"commitInfo\":{}}\n");
+    put_typed(s, with_text);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        session_expect_rows(s, sl_arena_printf(&s->arena, "SELECT i FROM t WHERE %s ORDER BY i", cases[i][0]),
+                            cases[i][1]);
+    }
+}
+
+static void columns_of_other_types_never_lose_a_row(void **state)
+{
+    check_typed(*state, false);
+}
+
+static void columns_of_other_types_beside_text_never_lose_a_row(void **state)
+{
+    check_typed(*state, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -303,6 +383,8 @@ int main(void)
         SESSION_TEST(a_checkpoint_without_files_is_gone_around_by_the_checksums_word),
         SESSION_TEST(a_checkpoint_without_files_is_gone_around_by_the_hints_word),
         SESSION_TEST(an_empty_table_has_a_checkpoint_without_files),
+        SESSION_TEST(columns_of_other_types_never_lose_a_row),
+        SESSION_TEST(columns_of_other_types_beside_text_never_lose_a_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
