@@ -18,7 +18,11 @@
 #include "silt/version.h"
 
 #define AT_ONCE 8
-#define BLOCK_BYTES (INT64_C(256) << 10)
+/*
+ * The page cache takes memory in pieces as large as what is written. Pieces of up to eight pages come from a processor's own list of pages that were
+ * let go of last; larger ones are mostly cold, which costs more than the calls that they save.
+ */
+#define BLOCK_BYTES (INT64_C(32) << 10)
 
 /* A slice under way. */
 struct lane {

@@ -217,7 +217,7 @@ static bool set_fixed(struct sl_http_flight *flight)
      * those of one piece: the failure to send would come before its answer.
      */
     const bool tls = sl_str_starts_with(sl_str_from(flight->request->url), SL_STR("https://"));
-    (void)set_number(easy, CURLOPT_BUFFERSIZE, flight->request->sink != NULL ? 256L << 10 : 128L << 10);
+    (void)set_number(easy, CURLOPT_BUFFERSIZE, 128L << 10);
     (void)set_number(easy, CURLOPT_UPLOAD_BUFFERSIZE, tls ? 16L << 10 : 128L << 10);
     ok = ok && set_pointer(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     ok = ok && set_pointer(easy, CURLOPT_USERAGENT, "silt/" SILT_VERSION_STRING);
