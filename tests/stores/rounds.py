@@ -127,7 +127,7 @@ def try_changes(rig):
             counted=False)
     rig.expect("changes of 8 commits", ["changes", uri, "--from", "1"], 6, 28)
     rig.expect("changes up to a version", ["changes", uri, "--from", "2", "--to", "4"], 9, 25)
-    rig.expect("checkpoint", ["checkpoint", uri], 9 + 3, 30, before=lambda: rig.run("sql", insert, counted=False))
+    rig.expect("checkpoint", ["checkpoint", uri], 8 + 3, 20, before=lambda: rig.run("sql", insert, counted=False))
     rig.expect("checkpoint behind another", ["checkpoint", uri], 9 + 3, 14, before=lambda: rig.run("sql", insert, counted=False))
 
 
