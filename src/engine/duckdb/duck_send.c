@@ -131,13 +131,15 @@ static silt_status add_file(struct sl_duck_sender *sender, const char *local, st
     bool inserted = false;
     struct sl_duck_sending *sending = sl_arena_alloc_zero(&sender->arena, sizeof(*sending));
     char *copy = sl_arena_strdup(&sender->arena, sl_str_from(local));
-    struct sl_map_entry *entry = copy != NULL ? sl_map_put(&sender->by_path, sl_str_from(copy), &inserted) : NULL;
-    struct sl_duck_sending **place = sl_vec_push(&sender->files);
+    struct sl_duck_sending **place = sending != NULL && copy != NULL ? sl_vec_push(&sender->files) : NULL;
     *out = NULL;
-    if (place == NULL || sending == NULL || copy == NULL || entry == NULL) {
-        if (place != NULL) {
-            sender->files.len--;
-        }
+    if (place == NULL) {
+        return sl_fail_nomem(err);
+    }
+    /* Last: an entry stays once it is there, and must have its file. */
+    struct sl_map_entry *entry = sl_map_put(&sender->by_path, sl_str_from(copy), &inserted);
+    if (entry == NULL) {
+        sender->files.len--;
         return sl_fail_nomem(err);
     }
     entry->value.u64 = sender->files.len - 1;
