@@ -97,7 +97,8 @@ static bool take_entry(void *ctx, const silt_history_entry *entry)
 {
     struct history *history = ctx;
     struct sim_world *world = history->actor->world;
-    if (history->next >= 0 && entry->version != history->next && !is_below_a_gap(world, entry->version, history->next)) {
+    if (history->next >= 0 && entry->version != history->next &&
+        !is_below_a_gap(world, entry->version, history->next)) {
         sim_break(world, "the history has version %lld where %lld is expected", (long long)entry->version,
                   (long long)history->next);
         return false;
