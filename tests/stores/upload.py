@@ -23,6 +23,7 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SILT = os.environ.get("SILT") or os.path.join(HERE, "..", "..", "build", "release", "bin", "silt")
+INTERRUPTIONS = 3  # tries
 PATIENCE = 600  # seconds for one process: machines are busy now and then
 MEGA = 1 << 20
 ROWS, ROW_BYTES = 2_400_000, 128  # of text that is not compressed, four digests a row
@@ -169,7 +170,22 @@ def failing_statement(place):
 
 
 def interrupted(place):
+    """
+    versitygw keeps, now and then, a part that came whole just when its upload was called off, in its folder of parts; what silt forgets to call off
+    would be there every time.
+    """
     place.run("CREATE TABLE broken (i BIGINT, s STRING) USING delta TBLPROPERTIES ('delta.parquet.compression.codec' = 'uncompressed')")
+    kept = []
+    while len(kept) < INTERRUPTIONS and 0 not in kept:
+        took, more = interrupt(place)
+        kept.append(more)
+    if 0 not in kept:
+        raise Wrong(f"the server keeps {kept} bytes more than before")
+    return f"after {took:.1f} s, try {len(kept)}"
+
+
+def interrupt(place):
+    """Seconds until it ended, and the bytes that the server keeps of it."""
     before = place.kept()
     run = Watched(place, f"INSERT INTO broken SELECT i, {TEXTS} FROM range(20000000) t(i)")
     run.sent.wait(PATIENCE)
@@ -182,10 +198,7 @@ def interrupted(place):
         raise Wrong(f"it ended with {code} after {took:.1f} s, left {left}: {err.strip():.600}")
     if rows_of("broken", place)["n"] != "0":
         raise Wrong("rows of an interrupted statement are there")
-    more = place.left_over(before)
-    if more != 0:
-        raise Wrong(f"the server keeps {more} bytes more than before")
-    return f"after {took:.1f} s"
+    return took, place.left_over(before)
 
 
 CASES = [large_insert, partitions, failing_statement, interrupted]
