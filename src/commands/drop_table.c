@@ -5,6 +5,7 @@
  * Writers and DROP need no lock: a writer looks after its commit for the version that it rests on (log_fate.h), and DROP, after deleting, for
  * commits that came meanwhile. At least one of the two sees what the other did.
  */
+#include "base/env.h"
 #include "base/error.h"
 #include "kernel/log/list.h"
 #include "kernel/snapshot/load.h"
@@ -101,6 +102,22 @@ static silt_status remove_stragglers(silt_table *table, const silt_call *call, b
     return status;
 }
 
+/* The table is gone by now: what goes wrong here is told, and does not make a drop that happened one that failed. */
+static void sweep_after(silt_table *table, const silt_call *call)
+{
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = SILT_OK;
+    bool any = true;
+    for (int pass = 0; any && status == SILT_OK && pass < MAX_PASSES; pass++) {
+        status = remove_stragglers(table, call, &any, &found);
+    }
+    if (status != SILT_OK) {
+        sl_log(silt_engine_env(silt_table_engine(table)), SILT_LOG_WARN,
+               "%s is dropped, but commits that others made meanwhile may have stayed: %s", silt_table_uri(table),
+               found.message);
+    }
+}
+
 silt_status silt_table_drop(silt_table *table, const silt_call *call, silt_error *err)
 {
     const silt_list_options options = {.size = sizeof(options), .recursive = true};
@@ -126,9 +143,6 @@ silt_status silt_table_drop(silt_table *table, const silt_call *call, silt_error
     }
     SL_TRY(check_owner(table, call, err));
     SL_TRY(silt_storage_remove_tree(storage, call, root, err));
-    bool any = true;
-    for (int pass = 0; any && pass < MAX_PASSES; pass++) {
-        SL_TRY(remove_stragglers(table, call, &any, err));
-    }
+    sweep_after(table, call);
     return SILT_OK;
 }

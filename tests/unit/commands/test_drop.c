@@ -298,6 +298,19 @@ static void commit_that_comes_while_a_table_is_dropped_goes_with_it(void **state
     assert_int_equal(count_files(), 0);
 }
 
+static void drop_stands_when_what_came_meanwhile_cannot_be_removed(void **state)
+{
+    (void)state;
+    create_table();
+    f.comes_then = "00000000000000000001.json";
+    f.fail_operation = "remove";
+    f.fail_how = SILT_FAULT_BEFORE;
+    assert_int_equal(silt_table_drop(f.table, NULL, &f.err), SILT_OK);
+    assert_true(has("00000000000000000001.json"));
+    assert_false(has("00000000000000000000.json"));
+    assert_non_null(strstr(f.env.last_log, "is dropped, but"));
+}
+
 static void checkpoint_that_comes_while_a_table_is_dropped_goes_with_it(void **state)
 {
     (void)state;
@@ -333,6 +346,7 @@ int main(void)
         TEST(commit_on_another_table_is_unknown),
         TEST(commit_that_comes_while_a_table_is_dropped_goes_with_it),
         TEST(checkpoint_that_comes_while_a_table_is_dropped_goes_with_it),
+        TEST(drop_stands_when_what_came_meanwhile_cannot_be_removed),
         TEST(table_that_is_made_anew_meanwhile_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
