@@ -181,44 +181,49 @@ static void forget_outcome(silt_status status, silt_fault_action action, silt_pu
     }
 }
 
-static silt_status fault_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
-                                       size_t data_len, silt_put_outcome *outcome, silt_error *err)
+/* Bytes under a name that must be free, by one of three ways. */
+struct creation {
+    silt_status (*put)(silt_storage *storage, const silt_call *call, const char *path, const void *data,
+                       size_t data_len, silt_put_outcome *outcome, silt_error *err);
+    const char *operation;
+    const char *path;
+    const void *data;
+    size_t data_len;
+};
+
+static silt_status fault_creation(struct fault *fault, const silt_call *call, const struct creation *creation,
+                                  silt_put_outcome *outcome, silt_error *err)
 {
-    struct fault *fault = impl;
-    silt_fault_action action = decide(fault, "put_if_absent", path);
+    silt_fault_action action = decide(fault, creation->operation, creation->path);
     if (action == SILT_FAULT_BEFORE) {
         return inject(err, action);
     }
-    silt_status status = silt_storage_put_if_absent(fault->base.inner, call, path, data, data_len, outcome, err);
+    silt_status status = creation->put(fault->base.inner, call, creation->path, creation->data, creation->data_len,
+                                       outcome, err);
     forget_outcome(status, action, outcome, err);
     return status;
+}
+
+static silt_status fault_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
+                                       size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    const struct creation creation = {silt_storage_put_if_absent, "put_if_absent", path, data, data_len};
+    return fault_creation(impl, call, &creation, outcome, err);
 }
 
 /* Told as put_if_absent: which of the two a commit is does not matter to what can go wrong. */
 static silt_status fault_put_beside(void *impl, const silt_call *call, const char *path, const void *data,
                                     size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
-    struct fault *fault = impl;
-    silt_fault_action action = decide(fault, "put_if_absent", path);
-    if (action == SILT_FAULT_BEFORE) {
-        return inject(err, action);
-    }
-    silt_status status = silt_storage_put_beside(fault->base.inner, call, path, data, data_len, outcome, err);
-    forget_outcome(status, action, outcome, err);
-    return status;
+    const struct creation creation = {silt_storage_put_beside, "put_if_absent", path, data, data_len};
+    return fault_creation(impl, call, &creation, outcome, err);
 }
 
 static silt_status fault_put_hint(void *impl, const silt_call *call, const char *path, const void *data,
                                   size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
-    struct fault *fault = impl;
-    silt_fault_action action = decide(fault, "put_hint", path);
-    if (action == SILT_FAULT_BEFORE) {
-        return inject(err, action);
-    }
-    silt_status status = silt_storage_put_hint(fault->base.inner, call, path, data, data_len, outcome, err);
-    forget_outcome(status, action, outcome, err);
-    return status;
+    const struct creation creation = {silt_storage_put_hint, "put_hint", path, data, data_len};
+    return fault_creation(impl, call, &creation, outcome, err);
 }
 
 static silt_status fault_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,

@@ -130,44 +130,49 @@ static silt_status trace_list(void *impl, const silt_call *call, const char *dir
     return tell(trace, started_us, (silt_trace_event){.operation = "list", .path = dir, .status = status});
 }
 
+/* Bytes under a name that must be free, by one of three ways. */
+struct creation {
+    silt_status (*put)(silt_storage *storage, const silt_call *call, const char *path, const void *data,
+                       size_t data_len, silt_put_outcome *outcome, silt_error *err);
+    const char *operation;
+    const char *path;
+    const void *data;
+    size_t data_len;
+};
+
+static silt_status trace_creation(const struct trace *trace, const silt_call *call, const struct creation *creation,
+                                  silt_put_outcome *outcome, silt_error *err)
+{
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    silt_status status = creation->put(trace->base.inner, call, creation->path, creation->data, creation->data_len,
+                                       outcome, err);
+    return tell(trace, started_us,
+                (silt_trace_event){.operation = creation->operation,
+                                   .path = creation->path,
+                                   .status = status,
+                                   .outcome = *outcome,
+                                   .bytes = (int64_t)creation->data_len});
+}
+
 static silt_status trace_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
                                        size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
-    const struct trace *trace = impl;
-    int64_t started_us = sl_monotonic_us(trace->base.env);
-    silt_status status = silt_storage_put_if_absent(trace->base.inner, call, path, data, data_len, outcome, err);
-    return tell(trace, started_us,
-                (silt_trace_event){.operation = "put_if_absent",
-                                   .path = path,
-                                   .status = status,
-                                   .outcome = *outcome,
-                                   .bytes = (int64_t)data_len});
+    const struct creation creation = {silt_storage_put_if_absent, "put_if_absent", path, data, data_len};
+    return trace_creation(impl, call, &creation, outcome, err);
 }
 
 static silt_status trace_put_beside(void *impl, const silt_call *call, const char *path, const void *data,
                                     size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
-    const struct trace *trace = impl;
-    int64_t started_us = sl_monotonic_us(trace->base.env);
-    silt_status status = silt_storage_put_beside(trace->base.inner, call, path, data, data_len, outcome, err);
-    return tell(trace, started_us,
-                (silt_trace_event){.operation = "put_if_absent",
-                                   .path = path,
-                                   .status = status,
-                                   .outcome = *outcome,
-                                   .bytes = (int64_t)data_len});
+    const struct creation creation = {silt_storage_put_beside, "put_if_absent", path, data, data_len};
+    return trace_creation(impl, call, &creation, outcome, err);
 }
 
 static silt_status trace_put_hint(void *impl, const silt_call *call, const char *path, const void *data,
                                   size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
-    const struct trace *trace = impl;
-    int64_t started_us = sl_monotonic_us(trace->base.env);
-    silt_status status = silt_storage_put_hint(trace->base.inner, call, path, data, data_len, outcome, err);
-    return tell(
-        trace, started_us,
-        (silt_trace_event){
-            .operation = "put_hint", .path = path, .status = status, .outcome = *outcome, .bytes = (int64_t)data_len});
+    const struct creation creation = {silt_storage_put_hint, "put_hint", path, data, data_len};
+    return trace_creation(impl, call, &creation, outcome, err);
 }
 
 static silt_status trace_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
