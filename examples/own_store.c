@@ -455,7 +455,7 @@ static void flat_close(void *impl)
     free(flat);
 }
 
-/* local_path, remove_tree, put_hint, put_fresh and put_beside are left out: silt does without them. */
+/* local_path, remove_tree, put_hint, put_fresh, put_beside and list_folders are left out: silt does without them. */
 static const silt_storage_vtable flat_slots = {
     .size = sizeof(silt_storage_vtable),
     .abi_version = SILT_ABI_VERSION,

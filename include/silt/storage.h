@@ -220,6 +220,16 @@ typedef struct silt_storage_vtable {
      */
     silt_status (*put_beside)(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
                               silt_put_outcome *outcome, silt_error *err);
+
+    /*
+     * Optional. Calls on_folder with the name (borrowed) of each *folder* directly in `dir`, in no order, until it returns false. For stores whose
+     * folders are things of their own, and which would have to read each of them for a recursive listing. A folder that does not exist:
+     * SILT_ENOTFOUND. NULL slot, or a store where folders are only how names begin: SILT_EUNSUPPORTED, with nothing told; who wants to know
+     * which there are takes them from a recursive listing, which is in order and costs such a store no more.
+     */
+    silt_status (*list_folders)(void *impl, const silt_call *call, const char *dir,
+                                bool (*on_folder)(void *ctx, const char *name, size_t name_len), void *ctx,
+                                silt_error *err);
 } silt_storage_vtable;
 
 /*
@@ -243,6 +253,9 @@ SILT_API SILT_NODISCARD silt_status silt_storage_list(silt_storage *storage, con
                                                       const silt_list_options *options,
                                                       bool (*on_entry)(void *ctx, const silt_file_entry *entry),
                                                       void *ctx, silt_error *err);
+SILT_API SILT_NODISCARD silt_status
+silt_storage_list_folders(silt_storage *storage, const silt_call *call, const char *dir,
+                          bool (*on_folder)(void *ctx, const char *name, size_t name_len), void *ctx, silt_error *err);
 SILT_API SILT_NODISCARD silt_status silt_storage_put_if_absent(silt_storage *storage, const silt_call *call,
                                                                const char *path, const void *data, size_t data_len,
                                                                silt_put_outcome *outcome, silt_error *err);

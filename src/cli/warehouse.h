@@ -11,7 +11,7 @@ bool sl_warehouse_is_missing(const struct sl_cli *cli);
 /* Calls on_table with each name, in no order: "events", "sales.events". Returns at once for a warehouse elsewhere. */
 void sl_warehouse_each(const struct sl_cli *cli, void (*on_table)(void *ctx, const char *name), void *ctx);
 /*
- * As sl_warehouse_each, for a warehouse elsewhere as well, which is asked for the names of its files. *cut: there are more of them than are looked
+ * As sl_warehouse_each, for a warehouse elsewhere as well, which is asked for its folders or the names of its files. *cut: there are more of them than are looked
  * at, and there may be more tables.
  */
 silt_status sl_warehouse_list(struct sl_cli *cli, void (*on_table)(void *ctx, const char *name), void *ctx, bool *cut,

@@ -173,6 +173,19 @@ static silt_status fault_list(void *impl, const silt_call *call, const char *dir
     return lose_answer(status, action, err);
 }
 
+static silt_status fault_list_folders(void *impl, const silt_call *call, const char *dir,
+                                      bool (*on_folder)(void *ctx, const char *name, size_t name_len), void *ctx,
+                                      silt_error *err)
+{
+    struct fault *fault = impl;
+    silt_fault_action action = decide(fault, "list", dir);
+    if (action == SILT_FAULT_BEFORE) {
+        return inject(err, action);
+    }
+    silt_status status = silt_storage_list_folders(fault->base.inner, call, dir, on_folder, ctx, err);
+    return lose_answer(status, action, err);
+}
+
 static void forget_outcome(silt_status status, silt_fault_action action, silt_put_outcome *outcome, silt_error *err)
 {
     if (status == SILT_OK && action == SILT_FAULT_AFTER) {
@@ -336,6 +349,7 @@ static const silt_storage_vtable fault_slots = {
     .read_many = fault_read_many,
     .read_stream = fault_read_stream,
     .list = fault_list,
+    .list_folders = fault_list_folders,
     .put_if_absent = fault_put_if_absent,
     .put_hint = fault_put_hint,
     .put_beside = fault_put_beside,

@@ -74,6 +74,15 @@ static silt_status lazy_list(void *impl, const silt_call *call, const char *dir,
     return silt_storage_list(inner, call, dir, options, on_entry, ctx, err);
 }
 
+static silt_status lazy_list_folders(void *impl, const silt_call *call, const char *dir,
+                                     bool (*on_folder)(void *ctx, const char *name, size_t name_len), void *ctx,
+                                     silt_error *err)
+{
+    silt_storage *inner = NULL;
+    SL_TRY(need(impl, &inner, err));
+    return silt_storage_list_folders(inner, call, dir, on_folder, ctx, err);
+}
+
 static silt_status lazy_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
                                       size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
@@ -166,6 +175,7 @@ static const silt_storage_vtable lazy_slots = {
     .read_many = lazy_read_many,
     .read_stream = lazy_read_stream,
     .list = lazy_list,
+    .list_folders = lazy_list_folders,
     .put_if_absent = lazy_put_if_absent,
     .put_hint = lazy_put_hint,
     .put_beside = lazy_put_beside,

@@ -323,6 +323,34 @@ static silt_status retry_list(void *impl, const silt_call *call, const char *dir
     return status;
 }
 
+/* Folders come in no order: what was shown cannot be told from what was not, so that only a listing that showed nothing is repeated. */
+struct retried_folders {
+    bool (*on_folder)(void *ctx, const char *name, size_t name_len);
+    void *ctx;
+    bool any;
+};
+
+static bool note_folder(void *ctx, const char *name, size_t name_len)
+{
+    struct retried_folders *folders = ctx;
+    folders->any = true;
+    return folders->on_folder(folders->ctx, name, name_len);
+}
+
+static silt_status retry_list_folders(void *impl, const silt_call *call, const char *dir,
+                                      bool (*on_folder)(void *ctx, const char *name, size_t name_len), void *ctx,
+                                      silt_error *err)
+{
+    const struct retry *retry = impl;
+    struct retried_folders folders = {.on_folder = on_folder, .ctx = ctx};
+    struct effort effort = start_effort(retry, call);
+    silt_status status = SILT_OK;
+    do {
+        status = silt_storage_list_folders(retry->base.inner, call, dir, note_folder, &folders, err);
+    } while (!folders.any && try_again(&effort, &status, err));
+    return status;
+}
+
 /* ---- the other slots ---- */
 
 static silt_status retry_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
@@ -418,6 +446,7 @@ static const silt_storage_vtable retry_slots = {
     .read_many = retry_read_many,
     .read_stream = retry_read_stream,
     .list = retry_list,
+    .list_folders = retry_list_folders,
     .put_if_absent = pass_put_if_absent,
     .put_hint = pass_put_hint,
     .put_beside = pass_put_beside,

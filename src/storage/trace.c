@@ -130,6 +130,16 @@ static silt_status trace_list(void *impl, const silt_call *call, const char *dir
     return tell(trace, started_us, (silt_trace_event){.operation = "list", .path = dir, .status = status});
 }
 
+static silt_status trace_list_folders(void *impl, const silt_call *call, const char *dir,
+                                      bool (*on_folder)(void *ctx, const char *name, size_t name_len), void *ctx,
+                                      silt_error *err)
+{
+    const struct trace *trace = impl;
+    int64_t started_us = sl_monotonic_us(trace->base.env);
+    silt_status status = silt_storage_list_folders(trace->base.inner, call, dir, on_folder, ctx, err);
+    return tell(trace, started_us, (silt_trace_event){.operation = "list", .path = dir, .status = status});
+}
+
 /* Bytes under a name that must be free, by one of three ways. */
 struct creation {
     silt_status (*put)(silt_storage *storage, const silt_call *call, const char *path, const void *data,
@@ -266,6 +276,7 @@ static const silt_storage_vtable trace_slots = {
     .read_many = trace_read_many,
     .read_stream = trace_read_stream,
     .list = trace_list,
+    .list_folders = trace_list_folders,
     .put_if_absent = trace_put_if_absent,
     .put_hint = trace_put_hint,
     .put_beside = trace_put_beside,

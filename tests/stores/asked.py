@@ -6,9 +6,15 @@
 Of HDFS only what goes to the name node is seen: a request to a data node follows each that begins with 307. SILT names the program. Prints a line for
 each case; the last is "N passed, N failed".
 """
+import json
+import os
+import pty
 import re
+import select
+import subprocess
 import sys
 import tempfile
+import time
 
 import broken_writes
 import counting
@@ -54,6 +60,9 @@ def of_hdfs(parts, size=0):
 WRITES = {"versitygw": of_s3, "azurite": of_azure, "fake-azure": of_tree, "fake-gcs-server": of_gcs, "minidfs": of_hdfs}
 # Rounds and requests of the first query of a table of two small files; of HDFS those that the name node sees, which is asked for the sizes first.
 FIRST_QUERY = {name: (4, 7) for name in WRITES} | {"minidfs": (5, 9)}
+# Requests of the shell's list of three tables and a schema of two, each with five partitions: one a folder, none for those of a table; one for the names of
+# all files where there are no folders. An account of Azure that may be either is asked first.
+TABLES = {"versitygw": 1, "azurite": 1, "fake-azure": 8, "fake-gcs-server": 1, "minidfs": 7}
 
 
 def check(expected, seen):
@@ -112,7 +121,60 @@ def cold(world, proxy):
     return f"{found} rounds, {len(seen)} requests"
 
 
-CASES = [small, large, cold]
+def shell(world, proxy, warehouse, command):
+    """What the shell says to a command at a terminal."""
+    own, other = f"127.0.0.1:{world.server.port}", f"127.0.0.1:{proxy.port}"
+    words = [word for name, value in world.server.options.items() for word in ("--store-option", f"{name}={value.replace(own, other)}")]
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, **world.server.environment(), "SILT_CACHE_DIR": os.path.join(world.scratch, "cache"), "SILT_HISTORY": os.path.join(world.scratch, "history"), "TERM": "dumb"}
+    with subprocess.Popen([broken_writes.SILT, "--warehouse", warehouse.replace(own, other), *words], env=environment, stdin=theirs, stdout=theirs,
+                          stderr=theirs, start_new_session=True) as process:
+        os.close(theirs)
+        os.write(ours, f"{command}\n\\q\n".encode())
+        said, end = b"", time.monotonic() + broken_writes.PATIENCE
+        while time.monotonic() < end and select.select([ours], [], [], end - time.monotonic())[0]:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:  # the other side is closed
+                break
+            said += part
+        process.kill()
+    os.close(ours)
+    return said.decode(errors="replace")
+
+
+def tables(world, proxy):
+    warehouse, names = f"{world.server.uri}/wh", ["t1", "t2", "t3", "s.a", "s.b"]
+    for name in names:
+        world.good(f"CREATE TABLE delta.`{warehouse}/{name.replace('.', '/')}` (i BIGINT, p BIGINT) USING delta PARTITIONED BY (p);"
+                   f" INSERT INTO delta.`{warehouse}/{name.replace('.', '/')}` SELECT i, i FROM range(5) t(i)")
+    proxy.take()
+    said = shell(world, proxy, warehouse, "\\d")
+    seen = proxy.take()
+    missing = [name for name in names if not re.search(rf"\b{re.escape(name)}\b(?!\S*`)", said)]
+    if missing or "(5 rows)" not in said or len(seen) != TABLES[world.name]:
+        raise broken_writes.Wrong(f"{missing} are missing, {len(seen)} requests of {TABLES[world.name]}\n{said}\n{counting.tell(seen)}")
+    return f"{len(seen)} requests"
+
+
+def closed(world, proxy):
+    """A folder that may not be read hides no other."""
+    if world.name != "minidfs":
+        return "the other servers have no rights of folders"
+    root = f"{world.server.url}/webhdfs/v1/{world.server.uri.split('/', 3)[3]}/wh/"
+    owner = json.loads(servers.request("GET", f"{root}?op=GETFILESTATUS")[1])["FileStatus"]["owner"]  # to whom all is open, if he runs the server
+    target = f"{root}{{}}?op=SETPERMISSION&permission={{}}&user.name={owner}"
+    for folder in ("t2", "s/a"):
+        servers.demand("PUT", target.format(folder, "000"), body=b"")
+    said = shell(world, proxy, f"{world.server.uri}/wh", "\\d")
+    for folder in ("t2", "s/a"):
+        servers.demand("PUT", target.format(folder, "755"), body=b"")
+    if "(3 rows)" not in said or "t2 is left out: " not in said or "s/a is left out: " not in said:
+        raise broken_writes.Wrong(said)
+    return "three tables and two notes"
+
+
+CASES = [small, large, cold, tables, closed]
 
 
 def main():

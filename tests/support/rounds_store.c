@@ -83,6 +83,15 @@ static silt_status count_list(void *impl, const silt_call *call, const char *dir
     return end(c->rounds, round, silt_storage_list(c->base.inner, call, dir, options, on_entry, ctx, err));
 }
 
+static silt_status count_folders(void *impl, const silt_call *call, const char *dir,
+                                 bool (*on_folder)(void *ctx, const char *name, size_t name_len), void *ctx,
+                                 silt_error *err)
+{
+    const struct counting *c = impl;
+    const size_t round = begin(c->rounds, &c->rounds->n_lists, 1, true);
+    return end(c->rounds, round, silt_storage_list_folders(c->base.inner, call, dir, on_folder, ctx, err));
+}
+
 static silt_status count_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
                                        size_t data_len, silt_put_outcome *outcome, silt_error *err)
 {
@@ -149,6 +158,7 @@ static const silt_storage_vtable COUNTING = {.size = sizeof(silt_storage_vtable)
                                              .close = sl_decorator_close,
                                              .read_many = count_read_many,
                                              .list = count_list,
+                                             .list_folders = count_folders,
                                              .put_if_absent = count_put_if_absent,
                                              .put_hint = count_hint,
                                              .put_beside = count_beside,

@@ -107,3 +107,60 @@ silt_status silt_storage_list(silt_storage *storage, const silt_call *call, cons
     sl_buf_release(&listing.last);
     return sl_storage_finish(status, "listing", dir, &found, err);
 }
+
+/* ---- folders ---- */
+
+/* One listing of folders on its way through the dispatch. */
+struct folders {
+    bool (*on_folder)(void *ctx, const char *name, size_t name_len);
+    void *ctx;
+    bool stopped;
+    const char *breach;
+};
+
+static const char *judge_folder(const struct folders *folders, struct sl_str name)
+{
+    if (folders->stopped) {
+        return "the listing went on after it was stopped";
+    }
+    if (name.ptr == NULL || name.len == 0) {
+        return "a listed folder has no name";
+    }
+    if (memchr(name.ptr, '\0', name.len) != NULL || memchr(name.ptr, '/', name.len) != NULL) {
+        return "a listed folder's name has a NUL or a slash inside";
+    }
+    return NULL;
+}
+
+static bool check_folder(void *ctx, const char *name, size_t name_len)
+{
+    struct folders *folders = ctx;
+    if (folders->breach == NULL) {
+        folders->breach = judge_folder(folders, sl_str_make(name, name_len));
+    }
+    if (folders->breach != NULL) {
+        return false;
+    }
+    folders->stopped = !folders->on_folder(folders->ctx, name, name_len);
+    return !folders->stopped;
+}
+
+silt_status silt_storage_list_folders(silt_storage *storage, const silt_call *call, const char *dir,
+                                      bool (*on_folder)(void *ctx, const char *name, size_t name_len), void *ctx,
+                                      silt_error *err)
+{
+    SL_TRY(sl_storage_begin(storage, call, dir, err));
+    if (on_folder == NULL) {
+        return sl_fail(err, SILT_EINVALID, NULL, "list_folders needs a callback");
+    }
+    if (storage->slots.list_folders == NULL) {
+        return sl_fail(err, SILT_EUNSUPPORTED, NULL, "store %s does not list folders", storage->slots.name);
+    }
+    struct folders folders = {.on_folder = on_folder, .ctx = ctx};
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = storage->slots.list_folders(storage->impl, call, dir, check_folder, &folders, &found);
+    if (folders.breach != NULL) {
+        status = sl_storage_breach(storage, folders.breach, &found);
+    }
+    return sl_storage_finish(status, "listing", dir, &found, err);
+}

@@ -126,6 +126,9 @@ silt_status sl_azure_fetch_blobs(struct sl_azure *azure, struct sl_azure_access 
                                  const struct sl_azure_blob_query *query, struct sl_azure_page *page, silt_error *err);
 silt_status sl_azure_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
                           bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err);
+silt_status sl_azure_list_folders(void *impl, const silt_call *call, const char *dir,
+                                  bool (*on_folder)(void *ctx, const char *name, size_t name_len), void *ctx,
+                                  silt_error *err);
 
 /* ---- azure_tree.c ---- */
 

@@ -299,6 +299,22 @@ static silt_status run(struct listing *listing, silt_error *err)
     return SILT_OK;
 }
 
+/* Takes the listed folder apart and reaches its account; *prefix, to be released in any case, holds the folder's path with a slash. */
+static silt_status prepare(struct listing *listing, const char *dir, struct sl_buf *prefix, silt_error *err)
+{
+    sl_buf_init(prefix, listing->azure->context->env);
+    sl_buf_init(&listing->last, listing->azure->context->env);
+    SL_TRY(sl_azure_place_of_folder(dir, &listing->place, err));
+    SL_TRY(sl_azure_reach(listing->azure, &listing->place, &listing->access, err));
+    if (listing->place.path.len > 0) {
+        sl_buf_put_str(prefix, listing->place.path);
+        sl_buf_put_char(prefix, '/');
+    }
+    SL_TRY(sl_buf_status(prefix, err));
+    listing->prefix = sl_str_from(sl_buf_cstr(prefix));
+    return SILT_OK;
+}
+
 silt_status sl_azure_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
                           bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err)
 {
@@ -309,18 +325,77 @@ silt_status sl_azure_list(void *impl, const silt_call *call, const char *dir, co
                               .on_entry = on_entry,
                               .ctx = ctx};
     struct sl_buf prefix;
-    SL_TRY(sl_azure_place_of_folder(dir, &listing.place, err));
-    SL_TRY(sl_azure_reach(listing.azure, &listing.place, &listing.access, err));
-    sl_buf_init(&prefix, listing.azure->context->env);
-    sl_buf_init(&listing.last, listing.azure->context->env);
-    if (listing.place.path.len > 0) {
-        sl_buf_put_str(&prefix, listing.place.path);
-        sl_buf_put_char(&prefix, '/');
-    }
-    silt_status status = sl_buf_status(&prefix, err);
-    listing.prefix = sl_str_from(sl_buf_cstr(&prefix));
+    silt_status status = prepare(&listing, dir, &prefix, err);
     if (status == SILT_OK) {
         status = run(&listing, err);
+    }
+    sl_buf_release(&listing.last);
+    sl_buf_release(&prefix);
+    return status;
+}
+
+/* ---- folders, of hierarchical accounts ---- */
+
+struct folders {
+    bool (*on_folder)(void *ctx, const char *name, size_t name_len);
+    void *ctx;
+};
+
+static silt_status show_folders(struct listing *listing, const struct folders *folders,
+                                const struct sl_azure_page *page, silt_error *err)
+{
+    for (size_t i = 0; i < page->entries.len && !listing->stopped; i++) {
+        const struct sl_azure_entry *entry = sl_vec_at(&page->entries, i);
+        if (!entry->is_folder) {
+            continue;
+        }
+        if (!sl_str_starts_with(entry->name, listing->prefix) || entry->name.len == listing->prefix.len) {
+            return sl_fail(err, SILT_EIO, NULL, "a listing has names that are not in the folder");
+        }
+        const struct sl_str name = sl_str_sub(entry->name, listing->prefix.len, entry->name.len);
+        listing->stopped = !folders->on_folder(folders->ctx, name.ptr, name.len);
+    }
+    return SILT_OK;
+}
+
+/* Page by page: who has found what was looked for asks for no more. */
+static silt_status list_folders(struct listing *listing, const struct folders *folders, silt_error *err)
+{
+    struct sl_buf next;
+    silt_status status = SILT_OK;
+    unsigned pages = 0;
+    sl_buf_init(&next, listing->azure->context->env);
+    do {
+        struct sl_azure_page page;
+        sl_azure_page_init(&page, listing->azure->context->env);
+        status = fetch_paths(listing, &next, &page, err);
+        if (status == SILT_OK && !is_itself(listing, &page)) {
+            status = show_folders(listing, folders, &page, err);
+        }
+        sl_azure_page_release(&page);
+        pages++;
+    } while (status == SILT_OK && !listing->stopped && next.len > 0 && pages < MAX_PAGES);
+    sl_buf_release(&next);
+    return status == SILT_OK && pages == MAX_PAGES
+               ? sl_fail(err, SILT_ELIMIT, NULL, "a listing has more than %d pages", MAX_PAGES)
+               : status;
+}
+
+silt_status sl_azure_list_folders(void *impl, const silt_call *call, const char *dir,
+                                  bool (*on_folder)(void *ctx, const char *name, size_t name_len), void *ctx,
+                                  silt_error *err)
+{
+    struct listing listing = {.azure = impl, .call = call};
+    const struct folders folders = {.on_folder = on_folder, .ctx = ctx};
+    struct sl_buf prefix;
+    bool hierarchical = false;
+    silt_status status = prepare(&listing, dir, &prefix, err);
+    if (status == SILT_OK) {
+        status = sl_azure_is_hierarchical(listing.azure, listing.access, call, &hierarchical, err);
+    }
+    if (status == SILT_OK) {
+        status = hierarchical ? list_folders(&listing, &folders, err)
+                              : sl_fail(err, SILT_EUNSUPPORTED, NULL, "the account has no folders, only names");
     }
     sl_buf_release(&listing.last);
     sl_buf_release(&prefix);

@@ -150,6 +150,7 @@ static const silt_storage_vtable azure_slots = {
     .read_many = sl_azure_read_many,
     .read_stream = sl_azure_read_stream,
     .list = sl_azure_list,
+    .list_folders = sl_azure_list_folders,
     .put_if_absent = sl_azure_put_if_absent,
     .put = sl_azure_put,
     .stat = sl_azure_stat,

@@ -130,6 +130,9 @@ silt_status sl_hdfs_stat(void *impl, const silt_call *call, const char *path, in
                          silt_error *err);
 silt_status sl_hdfs_list(void *impl, const silt_call *call, const char *dir, const silt_list_options *options,
                          bool (*on_entry)(void *ctx, const silt_file_entry *entry), void *ctx, silt_error *err);
+silt_status sl_hdfs_list_folders(void *impl, const silt_call *call, const char *dir,
+                                 bool (*on_folder)(void *ctx, const char *name, size_t name_len), void *ctx,
+                                 silt_error *err);
 silt_status sl_hdfs_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
                                   size_t data_len, silt_put_outcome *outcome, silt_error *err);
 silt_status sl_hdfs_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,

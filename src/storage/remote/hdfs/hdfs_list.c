@@ -1,6 +1,6 @@
 /*
  * Listings. HDFS lists a folder in an order of its own (names as signed bytes), so all of it is read before it is sorted; folders below are
- * walked one by one. A page must lead on, and no name may come twice.
+ * walked one by one. A page must lead on, and no name may come twice. A listing of folders has no order, and is shown page by page.
  *
  * The server's parameter is `startafter`, in lower case: as its manual writes it, it is ignored, and every page is the first one.
  *
@@ -33,6 +33,9 @@ struct listing {
     struct sl_vec files;   /* of struct found */
     struct sl_vec folders; /* of struct sl_str, relative; those that are still to be read */
     size_t n_entries;
+    bool (*on_folder)(void *ctx, const char *name, size_t name_len); /* NULL: files are wanted */
+    void *ctx;
+    bool stopped; /* on_folder wants no more */
 };
 
 /* "name" or "sub/name" in the arena; absent when out of memory. */
@@ -51,6 +54,11 @@ static silt_status take_file(struct listing *listing, struct sl_str sub, const s
     }
     if (++listing->n_entries > MAX_ENTRIES) {
         return sl_fail(err, SILT_ELIMIT, NULL, "a listing of HDFS has more than %zu entries", MAX_ENTRIES);
+    }
+    if (listing->on_folder != NULL) {
+        listing->stopped = listing->stopped ||
+                           (file->is_folder && !listing->on_folder(listing->ctx, file->name.ptr, file->name.len));
+        return SILT_OK;
     }
     if (sl_hdfs_is_temp(file->name) || (file->is_folder && !listing->recursive)) {
         return SILT_OK;
@@ -143,7 +151,7 @@ static silt_status read_folder(struct listing *listing, struct sl_str sub, silt_
     bool more = true;
     silt_status status = SILT_OK;
     sl_buf_init(&last, listing->hdfs->env);
-    while (status == SILT_OK && more) {
+    while (status == SILT_OK && more && !listing->stopped) {
         status = read_page(listing, sub, &last, &more, err);
     }
     sl_buf_release(&last);
@@ -217,4 +225,14 @@ silt_status sl_hdfs_list(void *impl, const silt_call *call, const char *dir, con
     sl_vec_release(&listing.files);
     sl_arena_release(&listing.arena);
     return status;
+}
+
+silt_status sl_hdfs_list_folders(void *impl, const silt_call *call, const char *dir,
+                                 bool (*on_folder)(void *ctx, const char *name, size_t name_len), void *ctx,
+                                 silt_error *err)
+{
+    struct sl_hdfs_name folder;
+    struct listing listing = {.hdfs = impl, .call = call, .folder = &folder, .on_folder = on_folder, .ctx = ctx};
+    SL_TRY(sl_hdfs_begin(listing.hdfs, dir, true, &folder, &listing.cluster, err));
+    return read_folder(&listing, SL_STR(""), err);
 }

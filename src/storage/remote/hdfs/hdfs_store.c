@@ -78,6 +78,7 @@ static const silt_storage_vtable slots = {
     .read_many = sl_hdfs_read_many,
     .read_stream = sl_hdfs_read_stream,
     .list = sl_hdfs_list,
+    .list_folders = sl_hdfs_list_folders,
     .put_if_absent = sl_hdfs_put_if_absent,
     .put = sl_hdfs_put,
     .stat = sl_hdfs_stat,
