@@ -159,6 +159,7 @@ static silt_status open_base(struct sl_add_stream *stream, silt_error *err)
 static silt_status open_stream(struct sl_add_stream *stream, silt_error *err)
 {
     const struct sl_checkpoint_content *content = stream->request.content;
+    sl_doubles_rewind(content->doubles);
     SL_TRY(sort_tail(stream, err));
     const silt_status status = open_base(stream, err);
     if (status != SILT_OK) {
@@ -279,20 +280,21 @@ static silt_status note_key(struct sl_add_stream *stream, struct sl_str key, sil
     return sl_buf_status(&stream->last_key, err);
 }
 
+/* By what the commits decided, or because the older checkpoint named it before. */
 static silt_status is_gone(struct sl_add_stream *stream, const struct sl_file_row *file, bool *gone, silt_error *err)
 {
     const struct sl_checkpoint_content *content = stream->request.content;
     const struct sl_key_probe decided = {.keys = content->decided, .files = content->files, .maker = &stream->others};
     struct sl_file_key key;
     *gone = false;
-    if (decided.keys->n == 0) {
+    if (decided.keys->n == 0 && sl_doubles_are_none(content->doubles)) {
         return SILT_OK;
     }
     if (!sl_key_make(&stream->keys, file->path, file->deletion_vector, &key) ||
         !sl_key_set_find(&decided, &key, gone)) {
         return sl_fail_nomem(err);
     }
-    return SILT_OK;
+    return *gone ? SILT_OK : sl_doubles_note(content->doubles, &key, gone, err);
 }
 
 static silt_status pick_row(struct sl_add_stream *stream, int64_t row, silt_error *err)
@@ -361,6 +363,20 @@ static silt_status check_base(const struct sl_add_stream *stream, silt_error *er
                : SILT_OK;
 }
 
+/* Fails when the rows have to pass again, see sl_checkpoint_content. */
+static silt_status check_doubles(const struct sl_add_stream *stream, silt_error *err)
+{
+    const struct sl_checkpoint_content *content = stream->request.content;
+    if (content->doubles->is_settled) {
+        return SILT_OK;
+    }
+    SL_TRY(sl_doubles_settle(content->doubles, err));
+    return content->doubles->hashes.len == 0
+               ? SILT_OK
+               : sl_fail(err, SILT_ECONFLICT, NULL, "the checkpoint of version %" PRId64 " names files more than once",
+                         content->view->checkpoint.version);
+}
+
 static silt_status next_of_base(struct sl_add_stream *stream, struct ArrowArray *out, silt_error *err)
 {
     struct ArrowArray batch = {0};
@@ -372,6 +388,9 @@ static silt_status next_of_base(struct sl_add_stream *stream, struct ArrowArray 
     stream->base_done = done;
     if (done) {
         status = check_base(stream, err);
+    }
+    if (status == SILT_OK && done) {
+        status = check_doubles(stream, err);
     }
     if (status != SILT_OK || done) {
         stream->is_bad = sl_checkpoint_is_bad(status);

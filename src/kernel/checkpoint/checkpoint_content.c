@@ -39,10 +39,12 @@ static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *
     return sl_replay_commit(&content->replay, commit, err);
 }
 
+/* An add is a line of a top file in JSON: the sidecars, or another line, may name the file once more. */
 static silt_status take_row(void *ctx, const struct sl_action *action, silt_error *err)
 {
     struct sl_checkpoint_content *content = ctx;
-    return sl_replay_checkpoint_action(&content->replay, action, err);
+    return action->kind == SL_ACTION_ADD ? sl_replay_older_add(&content->replay, &action->u.add, err)
+                                         : sl_replay_checkpoint_action(&content->replay, action, err);
 }
 
 static silt_status replay_commits(struct sl_checkpoint_content *content, const silt_call *call, silt_error *err)
@@ -199,6 +201,7 @@ silt_status sl_checkpoint_collect(struct sl_checkpoint_content *content, const s
                                               .source = sl_view_source(how->snapshot, how->view),
                                               .snapshot = how->snapshot,
                                               .view = how->view,
+                                              .doubles = how->doubles,
                                               .with_vectors = how->with_vectors,
                                               .tombstones_after_ms = how->tombstones_after_ms};
     sl_arena_init(&content->arena, content->env);

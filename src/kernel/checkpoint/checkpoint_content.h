@@ -6,6 +6,7 @@
 #ifndef SL_KERNEL_CHECKPOINT_CHECKPOINT_CONTENT_H
 #define SL_KERNEL_CHECKPOINT_CHECKPOINT_CONTENT_H
 
+#include "kernel/checkpoint/checkpoint_doubles.h"
 #include "kernel/checkpoint/checkpoint_rows.h"
 #include "kernel/replay/checkpoint_files.h"
 #include "kernel/replay/replay.h"
@@ -22,6 +23,11 @@ struct sl_checkpoint_content {
     const struct sl_replay_state *state; /* own_state or the view's */
     const struct sl_key_set
         *decided; /* files that are not to be taken from the older checkpoint; positions are of files */
+    /*
+     * Borrowed. A stream of the older checkpoint's adds that finds files named twice fails at its end, with these settled: all is then
+     * collected and written once more, with the same ones.
+     */
+    struct sl_doubles *doubles;
     struct sl_file_set_builder building; /* of `files` */
     struct sl_file_set *files;           /* adds of the commits, with details */
     int64_t tombstones_after_ms;         /* older ones have expired */
@@ -39,6 +45,7 @@ struct sl_checkpoint_content {
 struct sl_checkpoint_collecting {
     silt_snapshot *snapshot;
     const struct sl_log_view *view;
+    struct sl_doubles *doubles; /* outlive the content */
     const struct ArrowSchema *remove;
     size_t n_parts;
     bool with_vectors;

@@ -11,6 +11,7 @@
 #include "kernel/action/action_arrow.h"
 #include "kernel/engine/engine.h"
 #include "kernel/feature/feature.h"
+#include "kernel/snapshot/checkpoint_word.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
 
@@ -22,6 +23,7 @@ struct writing {
     const struct sl_checkpoint_options *options;
     struct sl_checkpoint_plan plan;
     struct sl_checkpoint_content content;
+    struct sl_doubles *doubles; /* of the view at hand */
     struct sl_checkpoint_putting putting;
     silt_schema *stats;     /* of layout.stats */
     silt_schema *partition; /* in the types of the table */
@@ -122,6 +124,7 @@ static silt_status collect(struct writing *w, const struct sl_log_view *view, si
     const struct sl_checkpoint_collecting how = {
         .snapshot = w->snapshot,
         .view = view,
+        .doubles = w->doubles,
         .remove = remove.children[0],
         .n_parts = (size_t)w->putting.n_parts,
         .with_vectors = sl_protocol_has_feature(sl_snapshot_protocol(w->snapshot), "deletionVectors"),
@@ -290,6 +293,35 @@ static silt_status write_once(struct writing *w, const struct sl_log_view *view,
     return status;
 }
 
+static struct writing anew(const struct writing *w, struct sl_doubles *doubles)
+{
+    return (struct writing){
+        .snapshot = w->snapshot, .call = w->call, .options = w->options, .plan = w->plan, .doubles = doubles};
+}
+
+/* Where the older checkpoint names files twice that is found while its rows are written, so that it costs next to nothing where none does. */
+static silt_status write_view(struct writing *w, const struct sl_log_view *view, struct sl_checkpoint_result *result,
+                              silt_error *err)
+{
+    struct sl_doubles doubles;
+    silt_error found = SILT_ERROR_INIT;
+    sl_doubles_init(&doubles, silt_engine_env(sl_snapshot_engine(w->snapshot)), sl_snapshot_root(w->snapshot));
+    *w = anew(w, &doubles);
+    silt_status status = write_once(w, view, result, &found);
+    if (status != SILT_OK && doubles.is_settled && doubles.hashes.len > 0) {
+        sl_checkpoint_word_again(w->snapshot, view->checkpoint.version, (int64_t)doubles.hashes.len);
+        found = (silt_error)SILT_ERROR_INIT;
+        *w = anew(w, &doubles);
+        status = write_once(w, view, result, &found);
+    }
+    if (status != SILT_OK && err != NULL) {
+        *err = found;
+    }
+    w->doubles = NULL;
+    sl_doubles_release(&doubles);
+    return status;
+}
+
 silt_status sl_checkpoint_write_told(silt_snapshot *snapshot, const silt_call *call,
                                      const struct sl_checkpoint_options *options, struct sl_checkpoint_result *result,
                                      silt_error *err)
@@ -308,7 +340,7 @@ silt_status sl_checkpoint_write_told(silt_snapshot *snapshot, const silt_call *c
     }
     SL_TRY(sl_snapshot_view(snapshot, call, true, &view, err));
     silt_error found = SILT_ERROR_INIT;
-    silt_status status = write_once(&w, view, result, &found);
+    silt_status status = write_view(&w, view, result, &found);
     while (status == SILT_ENOTFOUND || (status != SILT_OK && w.bad_checkpoint)) {
         silt_error ignored = SILT_ERROR_INIT;
         const silt_status other = w.bad_checkpoint
@@ -317,9 +349,8 @@ silt_status sl_checkpoint_write_told(silt_snapshot *snapshot, const silt_call *c
         if (other != SILT_OK) {
             break; /* the first failure is the one to tell */
         }
-        w = (struct writing){.snapshot = snapshot, .call = call, .options = w.options, .plan = w.plan};
         found = (silt_error)SILT_ERROR_INIT;
-        status = write_once(&w, view, result, &found);
+        status = write_view(&w, view, result, &found);
     }
     if (status != SILT_OK && err != NULL) {
         *err = found;
