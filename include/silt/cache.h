@@ -1,5 +1,5 @@
 /*
- * The cache of parts of remote files that do not change (data files, checkpoints, deletion vectors): what is in it, and emptying it. The
+ * The cache of parts of remote files that do not change (data files, checkpoints): what is in it, and emptying it. The
  * default engine fills and uses it by itself.
  *
  * It is a folder: `dir`, or with NULL or "" $SILT_CACHE_DIR, else $XDG_CACHE_HOME/silt, else $HOME/.cache/silt. $SILT_CACHE_SIZE

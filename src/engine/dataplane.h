@@ -21,7 +21,7 @@
 #include "silt/storage.h"
 #include "storage/cache/cache_fetch.h"
 
-#define SL_DATAPLANE_ABI_VERSION 5
+#define SL_DATAPLANE_ABI_VERSION 6
 #define SL_DATAPLANE_ENTRY "silt_duckdb_dataplane"
 
 /* Names that tables of the data plane may have beside their columns, and "*" does not give. */
@@ -74,6 +74,7 @@ struct sl_dataplane_host {
     silt_status (*fetch_want)(struct sl_fetch *fetch, const struct sl_fetch_part *parts, size_t n, silt_error *err);
     silt_status (*fetch_start)(struct sl_fetch *fetch, silt_error *err);
     silt_status (*fetch_wait)(struct sl_fetch *fetch, const silt_call *call, size_t file, silt_error *err);
+    void (*fetch_withdraw)(struct sl_fetch *fetch);
 };
 
 struct sl_dataplane_options {

@@ -62,6 +62,7 @@ static const struct sl_dataplane_host HOST = {
     .fetch_want = sl_fetch_want,
     .fetch_start = sl_fetch_start,
     .fetch_wait = sl_fetch_wait,
+    .fetch_withdraw = sl_fetch_withdraw,
 };
 
 /* ---- the data plane, at first use ---- */

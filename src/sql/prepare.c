@@ -307,6 +307,7 @@ struct running {
     const silt_env *env;
     silt_call call; /* a copy; has_call tells if it counts */
     bool has_call;
+    bool may_repeat; /* nothing was handed on yet, and there are no parameters, which are the caller's */
     struct ArrowArrayStream inner;
     struct sl_prepared_query query;
 };
@@ -317,9 +318,21 @@ static silt_status running_schema(void *ctx, struct ArrowSchema *out, silt_error
     return sl_arrow_stream_schema(&running->inner, out, err);
 }
 
-static silt_status running_next(void *ctx, struct ArrowArray *batch, silt_error *err)
+static silt_status start(struct sl_prepared_query *query, const silt_call *call,
+                         const struct sl_dataplane_params *params, struct ArrowArrayStream *out, silt_error *err)
 {
-    struct running *running = ctx;
+    static const struct sl_dataplane_params none = {0};
+    silt_status status = query->plane.vtable->query(query->plane.dp, call, sl_buf_view(&query->sql),
+                                                    params != NULL ? params : &none, out, err);
+    if (status != SILT_OK) {
+        sl_query_map_error(query, err);
+        sl_query_name_file(query, call, err);
+    }
+    return status;
+}
+
+static silt_status next_batch(struct running *running, struct ArrowArray *batch, silt_error *err)
+{
     bool done = false;
     silt_status status = sl_arrow_stream_next(&running->inner, batch, &done, err);
     if (status != SILT_OK) {
@@ -327,6 +340,21 @@ static silt_status running_next(void *ctx, struct ArrowArray *batch, silt_error 
         sl_query_name_file(&running->query, running->has_call ? &running->call : NULL, err);
     }
     return status;
+}
+
+static silt_status running_next(void *ctx, struct ArrowArray *batch, silt_error *err)
+{
+    struct running *running = ctx;
+    const bool may_repeat = running->may_repeat;
+    silt_error found = SILT_ERROR_INIT;
+    running->may_repeat = false;
+    silt_status status = next_batch(running, batch, &found);
+    if (status == SILT_OK || !may_repeat || !sl_scan_is_mended(&found)) {
+        return status == SILT_OK ? SILT_OK : sl_error_take(err, &found);
+    }
+    sl_arrow_stream_release(&running->inner);
+    SL_TRY(start(&running->query, running->has_call ? &running->call : NULL, NULL, &running->inner, err));
+    return next_batch(running, batch, err);
 }
 
 static void running_close(void *ctx)
@@ -349,12 +377,17 @@ silt_status sl_query_run(struct sl_prepared_query *query, const silt_call *call,
         return sl_fail_nomem(err);
     }
     running->env = env;
-    status = query->plane.vtable->query(query->plane.dp, call, sl_buf_view(&query->sql), params, &running->inner, err);
+    running->may_repeat = params == NULL || params->schema == NULL;
+    silt_error found = SILT_ERROR_INIT;
+    status = start(query, call, params, &running->inner, &found);
+    if (status != SILT_OK && sl_scan_is_mended(&found)) {
+        silt_error_reset(&found);
+        running->may_repeat = false;
+        status = start(query, call, params, &running->inner, &found);
+    }
     if (status != SILT_OK) {
-        sl_query_map_error(query, err);
-        sl_query_name_file(query, call, err);
         sl_release(env, running, sizeof(*running));
-        return status;
+        return sl_error_take(err, &found);
     }
     running->has_call = call != NULL;
     if (call != NULL) {

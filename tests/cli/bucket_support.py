@@ -13,7 +13,11 @@ class Bucket(http.server.BaseHTTPRequestHandler):
     """A folder as a bucket, to read. What becomes of parts of data files, but for their ends, is said by the trouble."""
     protocol_version = "HTTP/1.1"
     root = ""
-    trouble = None  # "hang": they never come; "deny": the server refuses them; "hang all": nothing is answered, ends and logs neither
+    # "hang": they never come; "deny": the server refuses them; "hang all": nothing is answered, ends and logs neither; "damage": the next n_damaged of
+    # them have the right length and zeros for bytes, "damage ends": ends of data files do
+    trouble = None
+    n_damaged = 1
+    seen = None  # (name, range) of what was asked of data files
     asked = None
     over = None
     n_asked = 0
@@ -60,6 +64,11 @@ class Bucket(http.server.BaseHTTPRequestHandler):
             self.answer(200, data, ETag='"v1"')
             return
         begin, end = asked.groups()
+        if key.endswith(".parquet"):
+            self.seen.append((key, self.headers["Range"]))
+            if self.trouble == ("damage" if begin else "damage ends") and self.n_damaged > 0:
+                type(self).n_damaged -= 1
+                data = bytes(len(data))
         if key.endswith(".parquet") and begin:
             self.asked.set()
             if self.trouble == "deny":
@@ -75,7 +84,7 @@ class Bucket(http.server.BaseHTTPRequestHandler):
 @contextlib.contextmanager
 def serve(root, trouble=None):
     """The bucket's class and what a program needs in its environment."""
-    kind = type("Bucket", (Bucket,), {"root": root, "trouble": trouble, "asked": threading.Event(), "over": threading.Event()})
+    kind = type("Bucket", (Bucket,), {"root": root, "trouble": trouble, "asked": threading.Event(), "over": threading.Event(), "seen": []})
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()

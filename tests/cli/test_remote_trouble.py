@@ -58,6 +58,55 @@ class Trouble(CliTest):
         folder = os.path.join(self.dir, cache)
         return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(ending)]
 
+    def damaged(self, trouble, times, cache):
+        """One program after the other with the same cache, on a store that answers wrongly so many times: how each ended, and how often it asked for data."""
+        done = []
+        with serve(self.dir, trouble) as (bucket, access):
+            bucket.n_damaged = times
+            for _ in range(3):
+                before = len(bucket.seen)
+                done.append((self.ask(access, cache=cache), len(bucket.seen) - before))
+        return done
+
+    def test_silt_read_reads_wrong_bytes_again(self):
+        with serve(self.dir, "damage") as (bucket, access):
+            env = dict(self.env, SILT_CACHE_DIR=os.path.join(self.dir, "read"), **access)
+            done = subprocess.run([SILT, "read", "s3://bucket/t", "-o", "csv"], env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual((done.returncode, bucket.n_damaged, done.stderr), (0, 0, ""))
+        self.assertEqual(len(done.stdout.splitlines()), 100001)
+
+    def test_wrong_bytes_that_a_store_sent_once_are_read_again(self):
+        first, second, _ = self.damaged("damage", 1, "damage1")
+        self.whole_answer(first[0], False)
+        self.whole_answer(second[0], False)
+        self.assertEqual(second[1], 1, "the end, and nothing else: it is all there")
+
+    def test_wrong_bytes_that_a_store_sends_are_told_and_not_kept(self):
+        first, second, third = self.damaged("damage", 3, "damage3")  # the query, the file once more, and its column
+        self.assertEqual((first[0].returncode, first[0].stdout), (4, ""), first[0].stderr)
+        self.assertRegex(first[0].stderr, r"^error: \[SILT_CORRUPT\] column s of file s3://bucket/t/part-\S+ is broken: ")
+        self.whole_answer(second[0], False)
+        self.assertGreater(second[1], 1)
+        self.whole_answer(third[0], False)
+        self.assertEqual(third[1], 1)
+
+    def test_the_same_session_reads_what_came_after_wrong_bytes(self):
+        with serve(self.dir, "damage") as (bucket, access):
+            bucket.n_damaged = 3
+            env = dict(self.env, SILT_CACHE_DIR=os.path.join(self.dir, "session"), **access)
+            done = subprocess.run([SILT, "sql", "--keep-going", f"{QUERY}; {QUERY}", "-o", "csv"], env=env, capture_output=True, text=True, timeout=PATIENCE,
+                                  check=False)
+        self.assertEqual((done.returncode, done.stdout), (4, ANSWER), done.stderr)
+
+    def test_a_footer_that_came_wrong_is_asked_for_once_more(self):
+        first, second, third = self.damaged("damage ends", 1, "ends1")
+        self.whole_answer(first[0], False)
+        self.whole_answer(second[0], False)
+        first, second, third = self.damaged("damage ends", 2, "ends2")
+        self.whole_answer(second[0], False)
+        self.whole_answer(third[0], False)
+        self.assertEqual(third[1], 1)
+
     def test_a_cache_that_was_tampered_with_is_done_without(self):
         with serve(self.dir) as (_, access):
             self.whole_answer(self.ask(access), False)

@@ -299,6 +299,17 @@ static silt_status finding_of(const struct fault *fault, const char **code)
     return SILT_OK;
 }
 
+/*
+ * A store may have sent damaged bytes, which are not kept. DuckDB keeps what it read of a file, too, and takes it for the same file if it changed within
+ * the same second; opening another database costs a few milliseconds.
+ */
+static void withdraw(struct sl_duck_conn *conn)
+{
+    if (sl_duck_fetch_withdraw(conn->dp)) {
+        atomic_store(&conn->db->dead, true);
+    }
+}
+
 static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, const struct fault *fault,
                               silt_error *err)
 {
@@ -314,6 +325,9 @@ static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, 
     SL_TRY(sl_duck_fetch_failure(conn->dp, message, err)); /* which the store has told already */
     const char *code = NULL;
     const silt_status finding = finding_of(fault, &code);
+    if (finding == SILT_ECORRUPT) {
+        withdraw(conn);
+    }
     if (finding != SILT_OK) {
         return finding == SILT_ENOMEM
                    ? sl_fail_nomem(err)
@@ -322,6 +336,7 @@ static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, 
     const bool is_io = sl_str_eq_c(fault->kind, "IO");
     const bool is_input = sl_str_eq_c(fault->kind, "Invalid Input");
     if ((is_io || is_input || sl_str_eq_c(fault->kind, "Invalid")) && is_broken_file(fault)) {
+        withdraw(conn);
         const silt_status broken = sl_fail(err, SILT_ECORRUPT, NULL, SL_SOME_DATA_FILE "is broken: %.*s",
                                            SL_FMT(message));
         sl_error_hint(err, "silt fsck reads each file of a table and names those that are broken");

@@ -369,6 +369,27 @@ silt_status sl_duck_fetch_failure(struct sl_dataplane *dp, struct sl_str words, 
     return search.found.status == SILT_OK ? SILT_OK : sl_error_take(err, &search.found);
 }
 
+static void withdraw(struct sl_duck_object *object, void *ctx)
+{
+    const struct sl_duck_fetch *fetch = (const struct sl_duck_fetch *)object;
+    *(bool *)ctx = true;
+    fetch->dp->host->fetch_withdraw(fetch->fetch);
+}
+
+bool sl_duck_fetch_withdraw(struct sl_dataplane *dp)
+{
+    bool any = false;
+    sl_duck_objects_visit(dp, &fetch_class, withdraw, &any);
+    return any;
+}
+
+silt_status sl_duck_fetch_footers_again(struct sl_duck_fetch *fetch, const silt_call *call, silt_error *err)
+{
+    fetch->dp->host->fetch_withdraw(fetch->fetch);
+    SL_TRY(bring_footers(fetch, call, err)); /* by the lengths that stood there */
+    return bring_footers(fetch, call, err);  /* and by those that came: nothing, if they are the same */
+}
+
 void sl_duck_fetch_interrupt(struct sl_dataplane *dp, duckdb_connection handle)
 {
     duckdb_client_context context = NULL;

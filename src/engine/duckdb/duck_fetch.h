@@ -55,6 +55,13 @@ void sl_duck_fetch_put(struct sl_buf *sql, const struct sl_duck_fetch *fetch, si
 void sl_duck_fetch_drop(struct sl_duck_fetch *fetch);
 /* The failure of a fetch that these words of an error tell of; SILT_OK if there is none. */
 silt_status sl_duck_fetch_failure(struct sl_dataplane *dp, struct sl_str words, silt_error *err);
+/*
+ * Bytes of some file that is read now cannot be decoded, and DuckDB does not say of which: what came of all of them is not kept, so that the next
+ * query asks the store anew. False: nothing was brought.
+ */
+bool sl_duck_fetch_withdraw(struct sl_dataplane *dp);
+/* Before begin: the footers cannot be read as such. Asks the store for them once more. */
+silt_status sl_duck_fetch_footers_again(struct sl_duck_fetch *fetch, const silt_call *call, silt_error *err);
 /* Ends the waiting of a connection's queries: DuckDB's own interrupt does not reach into a function. */
 void sl_duck_fetch_interrupt(struct sl_dataplane *dp, duckdb_connection handle);
 /* Registers the function in a database that was just opened. */

@@ -5,6 +5,7 @@
  * Any thread; the cache is guarded by the instance's lock. Footers are freed only while nobody has entered.
  */
 #include "duck_footer.h"
+#include "duck_fetch.h"
 
 #include "base/error.h"
 #include "duck_lz4.h"
@@ -202,6 +203,26 @@ static silt_status thaw(struct sl_duck_files *files, const silt_call *call, stru
     return any ? sl_duck_thaw(files, call, which, err) : SILT_OK;
 }
 
+/*
+ * What a store sent may have been damaged on the way, and is kept then: a footer that cannot be read is asked for once more, and what is no better
+ * then is not kept.
+ */
+static silt_status read_footers(const struct sl_footers_request *request, silt_error *err)
+{
+    struct sl_duck_fetch *fetch = request->files->fetch;
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = sl_footers_read(request, &found);
+    if (status == SILT_ECORRUPT && fetch != NULL) {
+        silt_error_reset(&found);
+        SL_TRY(sl_duck_fetch_footers_again(fetch, request->call, err));
+        status = sl_footers_read(request, &found);
+    }
+    if (status == SILT_ECORRUPT && fetch != NULL) {
+        (void)sl_duck_fetch_withdraw(request->dp);
+    }
+    return status == SILT_OK ? SILT_OK : sl_error_take(err, &found);
+}
+
 silt_status sl_footers_enter(struct sl_duck_conn *conn, const silt_call *call, struct sl_duck_files *files,
                              struct sl_footer **footers, silt_error *err)
 {
@@ -219,7 +240,7 @@ silt_status sl_footers_enter(struct sl_duck_conn *conn, const silt_call *call, s
     if (n > 0) {
         const struct sl_footers_request request = {
             .dp = dp, .call = call, .files = files, .which = unknown, .n = n, .footers = footers};
-        status = sl_footers_read(&request, err);
+        status = read_footers(&request, err);
         if (status == SILT_OK) {
             keep(dp, files, footers, unknown, n);
         }

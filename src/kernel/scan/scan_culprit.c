@@ -146,3 +146,8 @@ void sl_scan_name_culprit(silt_scan *scan, const silt_call *call, const bool *ma
     }
     sl_arena_release(&s.arena);
 }
+
+bool sl_scan_is_mended(const silt_error *err)
+{
+    return err->status == SILT_ECORRUPT && strstr(err->message, SL_SOME_DATA_FILE) != NULL;
+}

@@ -14,5 +14,10 @@
  * it is. may_read: as in a plan; NULL: all columns.
  */
 void sl_scan_name_culprit(silt_scan *scan, const silt_call *call, const bool *may_read, silt_error *err);
+/*
+ * Of an error that had the chance to be named: a file could not be decoded, and when they were read once more, each could be. A store sent
+ * damaged bytes, of which nothing is kept; who has handed on no rows yet may read again.
+ */
+bool sl_scan_is_mended(const silt_error *err);
 
 #endif

@@ -24,6 +24,7 @@ struct reader {
     struct ArrowArrayStream rows; /* of the plan's columns, filtered */
     silt_call call;               /* a copy; has_call tells if it counts */
     bool has_call;
+    bool begun; /* rows were asked for */
     bool drops; /* there are columns to drop, or fields of "_metadata" */
 };
 
@@ -57,17 +58,67 @@ static silt_status narrow_metadata(const struct reader *reader, struct ArrowArra
                                err);
 }
 
+static silt_status filtered_rows(silt_scan *scan, const silt_call *call, struct ArrowArrayStream *out, silt_error *err)
+{
+    silt_engine *engine = sl_snapshot_engine(scan->snapshot);
+    if (sl_engine_has_scan(engine)) {
+        return sl_parquet_scan(engine, call, &scan->plan, out, err);
+    }
+    if (scan->remaining == NULL) {
+        return sl_logical_rows(scan, call, out, err);
+    }
+    if (!sl_engine_has_expression(engine)) {
+        return sl_fail(err, SILT_EUNSUPPORTED, NULL,
+                       "rows cannot be filtered by %s: the engine has no expression handler; take the plan instead",
+                       silt_expr_text(scan->remaining));
+    }
+    struct ArrowArrayStream rows = {0};
+    SL_TRY(sl_logical_rows(scan, call, &rows, err));
+    return sl_expression_filter(engine, call, &rows, scan->remaining, out, err);
+}
+
+/* What cannot be decoded gets the name of its file. */
+static silt_status open_rows(struct reader *reader, silt_error *err)
+{
+    const silt_call *call = reader->has_call ? &reader->call : NULL;
+    const silt_status status = filtered_rows(reader->scan, call, &reader->rows, err);
+    if (status != SILT_OK) {
+        sl_scan_name_culprit(reader->scan, call, NULL, err);
+    }
+    return status;
+}
+
+static silt_status pull(struct reader *reader, struct ArrowArray *batch, bool *done, silt_error *err)
+{
+    const silt_status status = sl_arrow_stream_next(&reader->rows, batch, done, err);
+    if (status != SILT_OK) {
+        sl_scan_name_culprit(reader->scan, reader->has_call ? &reader->call : NULL, NULL, err);
+    }
+    return status;
+}
+
+/* Bytes that a store sent damaged are read once more, as long as no row was handed on. */
+static silt_status next_rows(struct reader *reader, struct ArrowArray *batch, bool *done, silt_error *err)
+{
+    silt_error found = SILT_ERROR_INIT;
+    const bool may_repeat = !reader->begun;
+    reader->begun = true;
+    const silt_status status = pull(reader, batch, done, &found);
+    if (status == SILT_OK || !may_repeat || !sl_scan_is_mended(&found)) {
+        return status == SILT_OK ? SILT_OK : sl_error_take(err, &found);
+    }
+    sl_arrow_stream_release(&reader->rows);
+    SL_TRY(open_rows(reader, err));
+    return pull(reader, batch, done, err);
+}
+
 static silt_status reader_next(void *ctx, struct ArrowArray *out, silt_error *err)
 {
     struct reader *reader = ctx;
     memset(out, 0, sizeof(*out));
     struct ArrowArray batch = {0};
     bool done = false;
-    const silt_status pulled = sl_arrow_stream_next(&reader->rows, &batch, &done, err);
-    if (pulled != SILT_OK) {
-        sl_scan_name_culprit(reader->scan, reader->has_call ? &reader->call : NULL, NULL, err);
-        return pulled;
-    }
+    SL_TRY(next_rows(reader, &batch, &done, err));
     if (done) {
         return SILT_OK;
     }
@@ -98,25 +149,6 @@ static silt_status check_layout(struct ArrowArrayStream *rows, const silt_schema
     sl_arrow_schema_release(&given);
     sl_arrow_schema_release(&wanted);
     return status;
-}
-
-static silt_status filtered_rows(silt_scan *scan, const silt_call *call, struct ArrowArrayStream *out, silt_error *err)
-{
-    silt_engine *engine = sl_snapshot_engine(scan->snapshot);
-    if (sl_engine_has_scan(engine)) {
-        return sl_parquet_scan(engine, call, &scan->plan, out, err);
-    }
-    if (scan->remaining == NULL) {
-        return sl_logical_rows(scan, call, out, err);
-    }
-    if (!sl_engine_has_expression(engine)) {
-        return sl_fail(err, SILT_EUNSUPPORTED, NULL,
-                       "rows cannot be filtered by %s: the engine has no expression handler; take the plan instead",
-                       silt_expr_text(scan->remaining));
-    }
-    struct ArrowArrayStream rows = {0};
-    SL_TRY(sl_logical_rows(scan, call, &rows, err));
-    return sl_expression_filter(engine, call, &rows, scan->remaining, out, err);
 }
 
 static silt_status empty_rows(const silt_scan *scan, struct ArrowArrayStream *out, silt_error *err)
@@ -152,11 +184,17 @@ silt_status silt_scan_read(silt_scan *scan, const silt_call *call, struct ArrowA
         reader->call.progress = NULL; /* its owner may be gone when the stream is pulled */
     }
     reader->drops = scan->schema != scan->plan_schema;
-    silt_status status = filtered_rows(scan, call, &reader->rows, err);
-    if (status != SILT_OK) {
-        sl_scan_name_culprit(scan, call, NULL, err);
+    silt_error found = SILT_ERROR_INIT;
+    silt_status status = open_rows(reader, &found);
+    if (status != SILT_OK && sl_scan_is_mended(&found)) {
+        silt_error_reset(&found);
+        status = open_rows(reader, &found);
     }
-    if (status == SILT_OK && reader->drops) {
+    if (status != SILT_OK) {
+        close_reader(reader);
+        return sl_error_take(err, &found);
+    }
+    if (reader->drops) {
         status = check_layout(&reader->rows, scan->plan_schema, err);
     }
     if (status != SILT_OK) {

@@ -4,7 +4,8 @@
  * A folder, shared by processes and users of one account. An entry is two files named by the hash of the remote file's URI:
  *
  *   HASH.data   as long as the remote file, with holes where nothing was fetched yet
- *   HASH.map    which remote file it is (URI, tag, size), then a record for each part that is there, with the part's hash
+ *   HASH.map    which remote file it is (URI, tag, size), then a record for each part that is there, with the part's hash; one without a part
+ *               withdraws those before it
  *
  * The map is only appended to; a record counts when its own hash is right, wherever it stands (one that was cut does not spoil those behind it), and
  * its part when the bytes still have the hash in it: so neither a crash without a sync nor a meddler makes wrong bytes of it. Whoever uses an entry holds a shared lock (flock) on its map;
@@ -74,6 +75,11 @@ silt_status sl_cache_entry_record(struct sl_cache_entry *entry, struct sl_range 
 /* Both at once. */
 silt_status sl_cache_entry_put(struct sl_cache_entry *entry, int64_t begin, const void *bytes, size_t n,
                                silt_error *err);
+/*
+ * Forgets all parts, for whoever opens the entry later, too: what the store gave could not be read. Others that have it open go on with what they
+ * have. Bytes stay where they are until they come again, for those who read them now.
+ */
+void sl_cache_entry_withdraw(struct sl_cache_entry *entry);
 /*
  * Makes sure that the disk has room for a part that is to be written; what is there already stays. SILT_OK, too, where the file system cannot tell.
  */

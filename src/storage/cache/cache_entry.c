@@ -133,12 +133,23 @@ static bool is_sound(const struct sl_cache_entry *entry, const struct sl_cache_r
            record->end - record->begin <= MAX_PART;
 }
 
+/* Bytes that the store gave were no good: what was recorded before is forgotten. It names no part. */
+static bool is_withdrawal(const struct sl_cache_entry *entry, const struct sl_cache_record *record)
+{
+    return record->begin == 0 && record->end == 0 && record->hash == sl_cache_record_hash(record, entry->header.hash);
+}
+
 /* Believes the records whose hashes are right. Behind one that was cut, or is broken, the next is looked for byte by byte. */
 static silt_status take_records(struct sl_cache_entry *entry, const char *bytes, size_t n, silt_error *err)
 {
     struct sl_cache_record record;
     for (size_t at = 0; n - at >= sizeof(record) && entry->records.len < MAX_RECORDS;) {
         memcpy(&record, bytes + at, sizeof(record));
+        if (is_withdrawal(entry, &record)) {
+            entry->records.len = 0;
+            at += sizeof(record);
+            continue;
+        }
         if (!is_sound(entry, &record)) {
             at++;
             continue;
@@ -436,6 +447,20 @@ silt_status sl_cache_entry_put(struct sl_cache_entry *entry, int64_t begin, cons
     SL_TRY(sl_cache_entry_write(entry, begin, bytes, n, err));
     return sl_cache_entry_record(entry, (struct sl_range){begin, begin + (int64_t)n},
                                  entry->temporary ? 0 : sl_hash_bytes(bytes, n), err);
+}
+
+void sl_cache_entry_withdraw(struct sl_cache_entry *entry)
+{
+    entry->records.len = entry->there.len = 0;
+    if (entry->temporary || !entry->confirmed) {
+        return;
+    }
+    struct sl_cache_record record = {.begin = 0, .end = 0};
+    record.hash = sl_cache_record_hash(&record, entry->header.hash);
+    const ssize_t put = write(entry->map, &record, sizeof(record));
+    if (put != (ssize_t)sizeof(record)) { /* no room: then let nobody believe the map at all */
+        (void)unlink(entry->map_path);
+    }
 }
 
 silt_status sl_cache_entry_reserve(struct sl_cache_entry *entry, struct sl_range range, silt_error *err)

@@ -290,6 +290,17 @@ void sl_fetch_counts(struct sl_fetch *fetch, int64_t *requests, int64_t *bytes)
     pthread_mutex_unlock(&fetch->lock);
 }
 
+void sl_fetch_withdraw(struct sl_fetch *fetch)
+{
+    pthread_mutex_lock(&fetch->lock);
+    for (size_t i = 0; i < fetch->n_files; i++) {
+        if (fetch->files[i].entry != NULL) {
+            sl_cache_entry_withdraw(fetch->files[i].entry);
+        }
+    }
+    pthread_mutex_unlock(&fetch->lock);
+}
+
 /* ---- what is wanted ---- */
 
 silt_status sl_fetch_want(struct sl_fetch *fetch, const struct sl_fetch_part *parts, size_t n, silt_error *err)

@@ -58,6 +58,12 @@ silt_status sl_fetch_start(struct sl_fetch *fetch, silt_error *err);
 /* Returns when all that is wanted of the file is there; it comes next if it is not yet under way. Any thread. */
 silt_status sl_fetch_wait(struct sl_fetch *fetch, const silt_call *call, size_t file, silt_error *err);
 
+/*
+ * The bytes of some file cannot be read as what they should be: none of the parts that came is kept for later fetches, and the next fetch_now brings
+ * its parts again. Files that are open stay as they are. Any thread.
+ */
+void sl_fetch_withdraw(struct sl_fetch *fetch);
+
 /* What has been asked of the store so far. */
 void sl_fetch_counts(struct sl_fetch *fetch, int64_t *requests, int64_t *bytes);
 

@@ -30,7 +30,7 @@ struct sl_cache_header {
 #define SL_CACHE_MAX_URI 65536
 #define SL_CACHE_MAX_TAG 256
 
-/* A part that is there. */
+/* A part that is there; one from 0 to 0 withdraws those before it. */
 struct sl_cache_record {
     int64_t begin;
     int64_t end;

@@ -188,6 +188,34 @@ static void bytes_that_changed_are_fetched_again(void **state)
 }
 
 /* Each byte of the map in turn: never more is believed than is true. */
+/* The entries are those of two processes: each has files and locks of its own. */
+static void what_was_withdrawn_is_fetched_again(void **state)
+{
+    struct rig *rig = *state;
+    struct sl_cache_entry *ours = enter(rig, URI, "v1", 100);
+    put(ours, 10, "wrong");
+    put(ours, 50, "right");
+    struct sl_cache_entry *theirs = enter(rig, URI, "v1", 100);
+    assert_string_equal(missing(rig, theirs, 10, 15), "");
+    sl_cache_entry_withdraw(ours);
+    assert_string_equal(missing(rig, ours, 0, 100), "0-100");
+    assert_string_equal(missing(rig, theirs, 10, 15), ""); /* who reads is not disturbed */
+    assert_int_equal(read_byte(sl_cache_entry_path(theirs), 11), 'r');
+    struct sl_cache_entry *late = enter(rig, URI, "v1", 100);
+    assert_false(sl_cache_entry_is_temporary(late));
+    assert_string_equal(missing(rig, late, 0, 100), "0-100");
+    put(late, 10, "hello");
+    put(theirs, 20, "world"); /* came after it */
+    sl_cache_entry_close(late);
+    sl_cache_entry_close(theirs);
+    sl_cache_entry_close(ours);
+
+    ours = enter(rig, URI, "v1", 100);
+    assert_string_equal(missing(rig, ours, 0, 100), "0-10 15-20 25-100");
+    assert_int_equal(read_byte(sl_cache_entry_path(ours), 11), 'e');
+    sl_cache_entry_close(ours);
+}
+
 static void a_map_is_believed_where_it_is_sound(void **state)
 {
     struct rig *rig = *state;
@@ -425,6 +453,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(parts_are_kept_for_whoever_comes_next), TEST(another_version_starts_anew),
         TEST(a_version_in_use_stays_as_it_is),       TEST(bytes_that_changed_are_fetched_again),
+        TEST(what_was_withdrawn_is_fetched_again),   TEST(a_record_that_was_cut_does_not_spoil_those_behind_it),
         TEST(a_map_is_believed_where_it_is_sound),   TEST(a_record_that_was_cut_does_not_spoil_those_behind_it),
         TEST(a_cut_map_or_data_file_is_begun_anew),  TEST(the_longest_unused_go_when_it_is_full),
         TEST(what_a_killed_process_left_goes),       TEST(strange_files_are_left_alone),
