@@ -12,6 +12,7 @@
 #include "base/uri.h"
 #include "base/uuid.h"
 #include "engine/small_image.h"
+#include "engine/small_part.h"
 #include "engine/small_rows.h"
 #include "kernel/engine/engine.h"
 
@@ -29,6 +30,7 @@ struct small {
     struct sl_arena arena;
     struct sl_small_rows rows;
     struct sl_small_image *image;
+    struct sl_small_part part; /* of a table that is partitioned */
     struct sl_buf bytes;
     int64_t max_rows;
     size_t max_bytes;
@@ -45,6 +47,7 @@ static void begin(struct small *small, const silt_env *env, const silt_call *cal
 static void end(struct small *small)
 {
     sl_small_image_close(small->image);
+    sl_small_part_close(&small->part);
     sl_small_rows_close(&small->rows);
     sl_buf_release(&small->bytes);
     sl_arena_release(&small->arena);
@@ -65,7 +68,8 @@ static bool codec_is_known(const char *codec)
 /* Draws the stream into the image. *fits false: not all of it is there, or it is not to be written here. */
 static silt_status draw(struct small *small, const struct silt_type *root, bool *fits, silt_error *err)
 {
-    SL_TRY(sl_small_image_open(small->env, root, &small->rows.schema, &small->image, err));
+    const bool parted = small->part.image != NULL;
+    SL_TRY(sl_small_image_open(small->env, root, parted ? &small->part.rows : &small->rows.schema, &small->image, err));
     *fits = small->image != NULL;
     while (*fits) {
         const struct ArrowArray *batch = NULL;
@@ -76,6 +80,9 @@ static silt_status draw(struct small *small, const struct silt_type *root, bool 
         }
         *fits = small->rows.batches.len <= MAX_BATCHES &&
                 batch->length <= small->max_rows - sl_small_image_rows(small->image);
+        if (*fits && parted) {
+            SL_TRY(sl_small_part_add(&small->part, batch, &batch, fits, err));
+        }
         if (*fits) {
             SL_TRY(sl_small_image_add(small->image, batch, fits, err));
         }
@@ -88,7 +95,7 @@ static silt_status draw(struct small *small, const struct silt_type *root, bool 
 
 static bool data_fits(const silt_parquet_write *request)
 {
-    if (request->size != sizeof(*request) || request->n_partition_columns > 0 || request->random_prefix_length > 0 ||
+    if (request->size != sizeof(*request) || request->keep_partition_columns || request->random_prefix_length > 0 ||
         request->schema->root.n_fields == 0 || !codec_is_known(request->codec)) {
         return false;
     }
@@ -104,12 +111,22 @@ static bool data_fits(const silt_parquet_write *request)
     return true;
 }
 
+/* The columns of the file. */
+static const struct silt_type *columns_of(const struct small *small, const silt_parquet_write *request)
+{
+    return request->n_partition_columns > 0 ? &small->part.data : &request->schema->root;
+}
+
 /* Columns that must not be null: the data plane names the one that is. */
 static bool holds_required(const struct small *small, const silt_parquet_write *request)
 {
     const silt_schema *names = request->logical != NULL ? request->logical : request->schema;
+    size_t at = 0; /* in the file */
     for (size_t i = 0; i < names->root.n_fields; i++) {
-        const struct sl_small_column *column = sl_small_image_column(small->image, i);
+        if (request->n_partition_columns > 0 && small->part.is_key[i]) {
+            continue; /* looked at with its value */
+        }
+        const struct sl_small_column *column = sl_small_image_column(small->image, at++);
         if (!names->root.fields[i].nullable && column->n_values != column->n_entries) {
             return false;
         }
@@ -120,7 +137,7 @@ static bool holds_required(const struct small *small, const silt_parquet_write *
 static silt_status fill_stats(struct small *small, const silt_parquet_write *request, silt_written_file *file,
                               silt_error *err)
 {
-    const struct silt_type *root = &request->schema->root;
+    const struct silt_type *root = columns_of(small, request);
     silt_column_stats *stats = sl_arena_alloc_array(&small->arena, root->n_fields, sizeof(*stats));
     const char **names = sl_arena_alloc_array(&small->arena, root->n_fields, sizeof(*names));
     if (stats == NULL || names == NULL) {
@@ -168,18 +185,39 @@ static silt_status put_data(struct small *small, const silt_parquet_write *reque
     return request->on_file(request->on_file_ctx, file) ? SILT_OK : sl_fail_nomem(err);
 }
 
-static silt_status write_data(struct small *small, const silt_parquet_write *request, silt_error *err)
+/* A prefix that ends in '/' is a folder above those of the partition; another one begins the file's own name. */
+static silt_status make_name(struct small *small, const silt_parquet_write *request, silt_written_file *file,
+                             silt_error *err)
 {
     char uuid[SL_UUID_TEXT_SIZE];
+    struct sl_buf name;
+    SL_TRY(sl_uuid_make(small->env, uuid, err));
+    const struct sl_str prefix = sl_str_from(request->path_prefix != NULL ? request->path_prefix : "");
+    const bool folder = sl_str_ends_with(prefix, SL_STR("/"));
+    sl_buf_init(&name, small->env);
+    sl_buf_put_str(&name, folder ? prefix : SL_STR(""));
+    if (request->n_partition_columns > 0) {
+        sl_small_part_put_folders(&small->part, &name);
+        file->partition_values = small->part.values;
+        file->n_partition_values = request->n_partition_columns;
+    }
+    sl_buf_put_str(&name, folder ? SL_STR("") : prefix);
+    sl_buf_printf(&name, "part-00000-%s-c000.parquet", uuid);
+    silt_status status = sl_buf_status(&name, err);
+    if (status == SILT_OK) {
+        file->path = sl_arena_strdup(&small->arena, sl_buf_view(&name));
+        status = file->path != NULL ? SILT_OK : sl_fail_nomem(err);
+    }
+    sl_buf_release(&name);
+    return status;
+}
+
+static silt_status write_data(struct small *small, const silt_parquet_write *request, silt_error *err)
+{
     silt_written_file file = {
         .size = sizeof(file), .size_bytes = (int64_t)small->bytes.len, .num_rows = sl_small_image_rows(small->image)};
     SL_TRY(fill_stats(small, request, &file, err));
-    SL_TRY(sl_uuid_make(small->env, uuid, err));
-    const char *prefix = request->path_prefix != NULL ? request->path_prefix : "";
-    file.path = sl_arena_printf(&small->arena, "%spart-00000-%s-c000.parquet", prefix, uuid);
-    if (file.path == NULL) {
-        return sl_fail_nomem(err);
-    }
+    SL_TRY(make_name(small, request, &file, err));
     const char *path = sl_uri_join(&small->arena, sl_str_from(request->dir), sl_str_from(file.path)).ptr;
     if (path == NULL) {
         return sl_fail_nomem(err);
@@ -196,8 +234,17 @@ static silt_status write_data(struct small *small, const silt_parquet_write *req
 /* *done false: it is no small write after all. */
 static silt_status try_data(struct small *small, const silt_parquet_write *request, bool *done, silt_error *err)
 {
-    bool fits = false;
-    SL_TRY(draw(small, &request->schema->root, &fits, err));
+    const bool parted = request->n_partition_columns > 0;
+    bool fits = true;
+    if (parted) {
+        SL_TRY(sl_small_part_open(&small->part, &small->arena, request, &small->rows.schema, &fits, err));
+    }
+    if (fits) {
+        SL_TRY(draw(small, columns_of(small, request), &fits, err));
+    }
+    if (fits && parted && sl_small_image_rows(small->image) > 0) {
+        SL_TRY(sl_small_part_finish(&small->part, &fits, err));
+    }
     if (!fits || !holds_required(small, request)) {
         return SILT_OK;
     }

@@ -1,6 +1,7 @@
 /*
  * Writes of few rows, without the data plane: a statement of DuckDB costs a millisecond of processor time, a row a few microseconds. Tried
- * before the data plane's own slots, which keep all that is large, partitioned, cast, nested in data files, or at fault. Any thread.
+ * before the data plane's own slots, which keep all that is large, of several partitions, cast, nested in data files, or at fault. Any
+ * thread.
  */
 #ifndef SL_ENGINE_SMALL_WRITE_H
 #define SL_ENGINE_SMALL_WRITE_H

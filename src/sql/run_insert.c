@@ -175,8 +175,7 @@ static silt_status insert_literals(struct insertion *in, const struct sl_insert_
 {
     const struct sl_insert *insert = in->insert;
     struct ArrowArrayStream rows = {0};
-    if (insert->mode != SL_INSERT_APPEND || insert->by_name || insert->has_partition || way->merges ||
-        is_partitioned(in)) {
+    if (insert->mode != SL_INSERT_APPEND || insert->by_name || insert->has_partition || way->merges) {
         return SILT_OK;
     }
     const struct sl_literal_rows request = {.env = in->run->session->env,

@@ -193,6 +193,92 @@ static void rows_of_a_partitioned_table_lie_in_their_folders(void **state)
     session_expect_rows(s, "SELECT * FROM t", "1|x\n");
 }
 
+/* The folder, the values and the statistics that the newest commit gives its file: all but names of its own, size and time. */
+static void partition_text(struct session_fixture *s, const char *table, char *out, size_t size)
+{
+    char path[2048];
+    char values[2048];
+    char stats[2048];
+    log_text(s, table, "\"path\":\"", path, sizeof(path));
+    log_text(s, table, "\"partitionValues\":{\"p\":", values, sizeof(values)); /* empty for a text: */
+    if (values[0] == '\0') {
+        log_text(s, table, "\"partitionValues\":{\"p\":\"", values, sizeof(values));
+    }
+    log_text(s, table, "\"stats\":\"", stats, sizeof(stats));
+    char *name = strstr(path, "/part-");
+    assert_non_null(name);
+    *name = '\0';
+    assert_true((size_t)snprintf(out, size, "%s {%s} %s", path, values, stats) < size);
+}
+
+/* Returns whether silt wrote the row itself. */
+static bool compare_key(struct session_fixture *s, const char *type, const char *constant)
+{
+    char own_text[8192];
+    char plane_text[8192];
+    const silt_status own = session_try(s, session_format(s, "INSERT INTO own VALUES (7, %s)", constant));
+    const silt_error own_err = s->err;
+    bool written_here = false;
+    if (own == SILT_OK) {
+        partition_text(s, "own", own_text, sizeof(own_text));
+        written_here = !is_compressed(s, "own");
+    }
+    const silt_status plane = session_try(
+        s, session_format(s, "INSERT INTO plane SELECT * FROM (VALUES (7, %s))", constant));
+    if (own != plane || strcmp(own == SILT_OK ? "" : own_err.code_name, own == SILT_OK ? "" : s->err.code_name) != 0) {
+        fail_msg("%s as partition of %s: %s %s alone, %s %s in a query", constant, type, silt_status_name(own),
+                 own_err.message, silt_status_name(plane), s->err.message);
+    }
+    if (own == SILT_OK) {
+        assert_true(is_compressed(s, "plane"));
+        partition_text(s, "plane", plane_text, sizeof(plane_text));
+        if (strcmp(own_text, plane_text) != 0) {
+            fail_msg("%s as partition of %s: %s alone, %s in a query", constant, type, own_text, plane_text);
+        }
+    }
+    return written_here;
+}
+
+static void constants_name_the_same_partition_alone_and_in_a_query(void **state)
+{
+    struct session_fixture *s = *state;
+    for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
+        size_t n_here = 0;
+        for (int plane = 0; plane < 2; plane++) {
+            session_expect_done(s, session_format(s,
+                                                  "CREATE OR REPLACE TABLE %s (v BIGINT, p %s) USING delta "
+                                                  "PARTITIONED BY (p)",
+                                                  plane ? "plane" : "own", types[t]));
+        }
+        for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++) {
+            n_here += is_worth_a_try(t, i) && compare_key(s, types[t], constants[i]) ? 1 : 0;
+        }
+        session_expect_rows(s, "SELECT * FROM own EXCEPT ALL SELECT * FROM plane", "");
+        session_expect_rows(s, "SELECT * FROM plane EXCEPT ALL SELECT * FROM own", "");
+        /* Numbers that are not whole have two zeros, and are the data plane's; and so are texts of limited length. */
+        const bool is_own = strcmp(types[t], "VARCHAR(3)") != 0 && strcmp(types[t], "FLOAT") != 0 &&
+                            strcmp(types[t], "DOUBLE") != 0;
+        assert_true(is_own ? n_here > 0 || t > N_NUMBER_TYPES + 2 : n_here == 0);
+    }
+}
+
+static void rows_of_one_partition_need_no_data_plane(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (p STRING, id BIGINT, q INT NOT NULL, name STRING) USING delta "
+                           "PARTITIONED BY (q, p)");
+    session_expect_rows(s, "INSERT INTO t VALUES ('x', 1, 5, 'a'), ('x', 2, 5, NULL)", "2|2\n");
+    assert_false(is_compressed(s, "t"));
+    session_expect_rows(s, "INSERT INTO t VALUES ('x', 3, 5, 'a'), ('y', 4, 5, 'b')", "2|2\n");
+    assert_true(is_compressed(s, "t"));
+    session_expect_rows(s, "INSERT INTO t VALUES ('', 5, 5, 'a'), (NULL, 6, 5, 'b')", "2|2\n");
+    session_expect_rows(s, "INSERT INTO t VALUES ('x', 7, 5, 'a'), (NULL, 8, 5, 'b')", "2|2\n");
+    session_expect_fault(s, "INSERT INTO t VALUES ('x', 9, NULL, 'a')", SILT_ECONSTRAINT,
+                         "DELTA_NOT_NULL_CONSTRAINT_VIOLATED", -1);
+    session_expect_rows(s, "SELECT * FROM t ORDER BY id",
+                        "x|1|5|a\nx|2|5|NULL\nx|3|5|a\ny|4|5|b\nNULL|5|5|a\nNULL|6|5|b\nx|7|5|a\nNULL|8|5|b\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +287,8 @@ int main(void)
         SESSION_TEST(what_is_wrong_is_told_as_before),
         SESSION_TEST(a_column_of_a_table_with_mapping_is_found_by_its_id),
         SESSION_TEST(rows_of_a_partitioned_table_lie_in_their_folders),
+        SESSION_TEST(constants_name_the_same_partition_alone_and_in_a_query),
+        SESSION_TEST(rows_of_one_partition_need_no_data_plane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,50 +12,20 @@
 #include "base/error.h"
 #include "base/uri.h"
 #include "base/uuid.h"
+#include "schema/partition_folder.h"
 
-#define NULL_PARTITION "__HIVE_DEFAULT_PARTITION__"
-#define LONGEST_FOLDER 200
 #define MAX_MOVERS 8
 /* Fewer files than this for each thread are not worth it. */
 #define FILES_A_MOVER 2
 
 /* ---- final names ---- */
 
-/*
- * Cuts what was put behind `start` to the longest name of a folder that any file system takes, with room to spare. Names are free:
- * values come from the log alone, and files differ by their own names.
- */
-static void cut_name(struct sl_buf *out, size_t start)
-{
-    if (sl_buf_status(out, NULL) != SILT_OK || out->len - start <= LONGEST_FOLDER) {
-        return;
-    }
-    size_t end = start + LONGEST_FOLDER;
-    while (end > start && ((unsigned char)out->data[end] & 0xC0U) == 0x80U) {
-        end--; /* inside a character */
-    }
-    for (size_t back = 1; back <= 2 && end - start > back; back++) {
-        if (out->data[end - back] == '%') {
-            end -= back; /* inside an escape */
-        }
-    }
-    out->data[end] = '\0';
-    out->len = end;
-}
-
 static void put_partition_dirs(const struct sl_duck_writing *w, const struct sl_duck_staged *file, struct sl_buf *out)
 {
     for (size_t i = 0; i < w->request->n_partition_columns; i++) {
-        const size_t start = out->len;
-        sl_uri_hive_escape(out, w->request->schema->root.fields[w->partition_index[i]].name);
-        sl_buf_put_char(out, '=');
-        if (file->partition_values[i].is_null) {
-            sl_buf_put_c(out, NULL_PARTITION);
-        } else {
-            sl_uri_hive_escape(out, file->partition_texts[i]);
-        }
-        cut_name(out, start);
-        sl_buf_put_char(out, '/');
+        const bool is_null = file->partition_values[i].is_null;
+        sl_partition_folder_put(out, w->request->schema->root.fields[w->partition_index[i]].name,
+                                is_null ? (struct sl_str){NULL, 0} : file->partition_texts[i]);
     }
 }
 
