@@ -263,3 +263,13 @@ silt_status sl_commit_read(silt_engine *engine, silt_storage *storage, const sil
     silt_storage_free(storage, data, len);
     return status;
 }
+
+silt_status sl_commit_keep_txn_id(struct sl_arena *arena, const struct sl_commit *commit, struct sl_str *out,
+                                  silt_error *err)
+{
+    if (commit->commit_info == NULL || commit->commit_info->txn_id.ptr == NULL) {
+        return SILT_OK;
+    }
+    *out = sl_arena_copy(arena, commit->commit_info->txn_id);
+    return out->ptr != NULL ? SILT_OK : sl_fail_nomem(err);
+}

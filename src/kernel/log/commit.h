@@ -82,6 +82,9 @@ silt_status sl_commit_parse(const silt_env *env, struct sl_arena *arena, int64_t
  */
 silt_status sl_commit_parse_info(const silt_env *env, struct sl_arena *arena, int64_t version, struct sl_str bytes,
                                  struct sl_commit *out, silt_error *err);
+/* The txnId of its commitInfo, copied; *out stays as it is where there is none. */
+silt_status sl_commit_keep_txn_id(struct sl_arena *arena, const struct sl_commit *commit, struct sl_str *out,
+                                  silt_error *err);
 /* Reads and parses; SILT_ENOTFOUND when the version does not exist. */
 silt_status sl_commit_read(silt_engine *engine, silt_storage *storage, const silt_call *call, struct sl_str root,
                            int64_t version, struct sl_arena *arena, struct sl_commit *out, silt_error *err);

@@ -15,6 +15,8 @@ struct sl_crc_replay {
     struct sl_replay replay;
     int64_t version;             /* whose in-commit timestamp is wanted */
     int64_t in_commit_timestamp; /* found, or SL_NO_I64 */
+    struct sl_arena *arena;      /* of what follows */
+    struct sl_str txn_id;        /* likewise, or absent */
 };
 
 /* Puts the state of a checksum behind newer commits, as the rows of a checkpoint would come. */

@@ -82,6 +82,7 @@ static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *
     struct sl_log_view *view = opening->view;
     if (commit->version == view->segment.version && commit->commit_info != NULL) {
         view->in_commit_timestamp = commit->commit_info->in_commit_timestamp;
+        SL_TRY(sl_commit_keep_txn_id(&view->arena, commit, &view->txn_id, err));
     }
     if (opening->from_zero && commit->version == 0) {
         SL_TRY(check_first(opening, commit, err));

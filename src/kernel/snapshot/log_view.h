@@ -38,6 +38,7 @@ struct sl_log_view {
     bool lacks_removes;          /* no file that the commits removed stays removed; false: not known, or some do */
     bool adds_brought;           /* the checkpoint's adds were asked for when it was opened */
     int64_t in_commit_timestamp; /* of the version's own commit, SL_NO_I64 if it was not among those read */
+    struct sl_str txn_id;        /* likewise; absent if it has none */
 };
 
 /* What the log says beside files, by the view of a snapshot; without protocol or metadata where it is not known. */

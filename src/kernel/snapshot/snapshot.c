@@ -153,6 +153,13 @@ enum sl_mapping_mode sl_snapshot_mapping(const silt_snapshot *snapshot)
     return snapshot->mapping;
 }
 
+/* By the log rather than by a version checksum, which may have stayed behind when its commit went. */
+struct sl_str sl_snapshot_txn_id(const silt_snapshot *snapshot)
+{
+    const struct sl_log_view *view = atomic_load(&snapshot->view);
+    return view != NULL && view->txn_id.ptr != NULL ? view->txn_id : snapshot->txn_id;
+}
+
 int64_t sl_snapshot_commit_time_ms(const silt_snapshot *snapshot)
 {
     return snapshot->timestamp_ms;

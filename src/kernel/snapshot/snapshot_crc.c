@@ -52,6 +52,7 @@ static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *
     struct sl_crc_replay *replay = ctx;
     if (commit->version == replay->version && commit->commit_info != NULL) {
         replay->in_commit_timestamp = commit->commit_info->in_commit_timestamp;
+        SL_TRY(sl_commit_keep_txn_id(replay->arena, commit, &replay->txn_id, err));
     }
     return sl_replay_commit(&replay->replay, commit, err);
 }
@@ -61,7 +62,8 @@ static silt_status replay_onto(silt_snapshot *snapshot, const silt_call *call, c
 {
     const struct sl_log_segment *segment = &snapshot->segment;
     const struct sl_log_source source = sl_snapshot_source(snapshot);
-    struct sl_crc_replay onto = {.version = segment->version, .in_commit_timestamp = SL_NO_I64};
+    struct sl_crc_replay onto = {
+        .version = segment->version, .in_commit_timestamp = SL_NO_I64, .arena = &snapshot->arena};
     sl_replay_init(&onto.replay, snapshot->env, source.root, &snapshot->state, &snapshot->arena, NULL);
     const struct sl_commits_request commits = {.source = &source,
                                                .files = segment->commits + first_commit,
@@ -75,6 +77,7 @@ static silt_status replay_onto(silt_snapshot *snapshot, const silt_call *call, c
     sl_replay_release(&onto.replay);
     snapshot->in_commit_timestamp = crc->version == segment->version ? crc->in_commit_timestamp
                                                                      : onto.in_commit_timestamp;
+    snapshot->txn_id = crc->version == segment->version ? crc->txn_id : onto.txn_id;
     return status;
 }
 
@@ -84,6 +87,7 @@ static void forget(silt_snapshot *snapshot)
     sl_replay_state_release(&snapshot->state);
     sl_replay_state_init(&snapshot->state, snapshot->env);
     snapshot->in_commit_timestamp = SL_NO_I64;
+    snapshot->txn_id = (struct sl_str){NULL, 0};
 }
 
 static silt_status use(silt_snapshot *snapshot, const silt_call *call, const struct sl_log_file *file,

@@ -41,6 +41,7 @@ struct silt_snapshot {
     _Atomic(int64_t) newest_wall_us; /* the same by the wall clock, which counts while the machine sleeps */
     atomic_size_t n_ahead;           /* commits that a refresh asks for beside the listing */
     int64_t in_commit_timestamp;     /* of the version's own commit, SL_NO_I64 if not seen */
+    struct sl_str txn_id;            /* likewise, absent if it has none */
     struct sl_kv_list properties;    /* in the order of their keys */
     struct sl_str_list features;     /* in byte order */
 

@@ -55,6 +55,7 @@ static silt_status open_by_log(silt_snapshot *snapshot, const struct sl_segment_
     sl_replay_state_init(&view->state, view->env);
     snapshot->segment = view->segment;
     snapshot->in_commit_timestamp = view->in_commit_timestamp;
+    snapshot->txn_id = view->txn_id;
     return sl_snapshot_complete(snapshot, search->call, err);
 }
 

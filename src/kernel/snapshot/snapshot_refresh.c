@@ -135,7 +135,9 @@ static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *
     (void)stop;
     struct growing *growing = ctx;
     if (commit->version == growing->snapshot->segment.version && commit->commit_info != NULL) {
-        growing->snapshot->in_commit_timestamp = commit->commit_info->in_commit_timestamp;
+        silt_snapshot *snapshot = growing->snapshot;
+        snapshot->in_commit_timestamp = commit->commit_info->in_commit_timestamp;
+        SL_TRY(sl_commit_keep_txn_id(&snapshot->arena, commit, &snapshot->txn_id, err));
     }
     return sl_replay_commit(&growing->replay, commit, err);
 }

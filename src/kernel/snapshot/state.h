@@ -27,6 +27,8 @@ silt_status sl_snapshot_settle(silt_snapshot **snapshot, const silt_call *call, 
  */
 silt_status sl_table_newest_replayed(silt_table *table, const silt_call *call, bool with_files, silt_snapshot **out,
                                      silt_error *err);
+/* The txnId of its last commit, borrowed: which commit it rests on; absent if that has none or was not read, as behind a checkpoint. */
+struct sl_str sl_snapshot_txn_id(const silt_snapshot *snapshot);
 /* In-commit timestamp of its last commit if it has one, else the commit file's modification time. */
 int64_t sl_snapshot_commit_time_ms(const silt_snapshot *snapshot);
 const struct sl_app_txn *sl_snapshot_app_txn(const silt_snapshot *snapshot, struct sl_str app_id); /* NULL if none */

@@ -41,6 +41,21 @@ static struct chain chain_of(const struct sl_after_crc *after, silt_table *table
         .keeper = keeper_of(table, base)};
 }
 
+/*
+ * Somebody may have taken the version's commit away and put another in its place, outside the protocol, as from a backup: then a checksum of
+ * the one that went tells of another table. Who has not read the commit cannot tell.
+ */
+static enum sl_flag is_of_base(const struct chain *chain, const struct sl_crc *crc)
+{
+    const struct sl_committed *committed = chain->after->committed;
+    const silt_snapshot *base = committed != NULL ? committed->base : NULL;
+    if (base == NULL || silt_snapshot_version(base) != crc->version || crc->txn_id.ptr == NULL) {
+        return SL_FLAG_ABSENT;
+    }
+    const struct sl_str txn_id = sl_snapshot_txn_id(base);
+    return txn_id.ptr == NULL ? SL_FLAG_ABSENT : sl_str_eq(txn_id, crc->txn_id) ? SL_FLAG_TRUE : SL_FLAG_FALSE;
+}
+
 /* *found false: there is none, or it is not to be used. */
 static silt_status read_crc(const struct chain *chain, int64_t version, struct sl_crc *out, bool *found,
                             silt_error *err)
@@ -52,7 +67,7 @@ static silt_status read_crc(const struct chain *chain, int64_t version, struct s
     }
     const struct sl_log_file file = {.kind = SL_LOG_CRC, .version = version, .name = sl_str_from(name)};
     const silt_status status = sl_crc_read(&chain->source, chain->call, &file, true, arena, out, err);
-    *found = status == SILT_OK;
+    *found = status == SILT_OK && is_of_base(chain, out) != SL_FLAG_FALSE;
     if (status == SILT_ENOTFOUND || status == SILT_ECORRUPT || status == SILT_ELIMIT) {
         silt_error_reset(err);
         return SILT_OK;
@@ -60,21 +75,23 @@ static silt_status read_crc(const struct chain *chain, int64_t version, struct s
     return status;
 }
 
-/* The checksum of the version before, if it was put last here. It may borrow from what was kept of it. */
+/*
+ * The checksum of the version before, if it was put last here and the transaction rests on the same commit: another one may stand in its place,
+ * with a checksum of its own, and nobody looks into the log for that. It may borrow from what was kept of it. */
 static silt_status find_kept(const struct chain *chain, struct sl_kept_crc *kept, struct sl_crc *out, bool *found,
                              silt_error *err)
 {
     if (kept == NULL) {
         return SILT_OK;
     }
-    *found = true;
     if (kept->is_parsed) {
         *out = kept->crc;
+        *found = is_of_base(chain, out) == SL_FLAG_TRUE;
         return SILT_OK;
     }
     const silt_status status = sl_crc_parse(chain->env, chain->after->arena, kept->crc.version,
                                             sl_buf_view(&kept->text), true, out, err);
-    *found = status == SILT_OK;
+    *found = status == SILT_OK && is_of_base(chain, out) == SL_FLAG_TRUE;
     return status;
 }
 

@@ -14,6 +14,8 @@
 
 #define REMOVE(path) "{\"remove\":{\"path\":\"" path "\",\"deletionTimestamp\":5,\"dataChange\":true,\"size\":10}}"
 
+#define BY(id) "{\"commitInfo\":{\"operation\":\"WRITE\",\"txnId\":\"" id "\"}}"
+
 /* As if the version, which is in the log, had been committed by silt onto `base`. */
 static void after(struct log_fixture *f, silt_snapshot *base, int64_t version)
 {
@@ -62,9 +64,16 @@ static void expect_crc(struct log_fixture *f, int64_t version)
     silt_snapshot_unref(snapshot);
 }
 
+static void expect_sound_or_none(struct log_fixture *f, int64_t version)
+{
+    if (has_crc(f, version)) {
+        expect_crc(f, version);
+    }
+}
+
 static void make_table(struct log_fixture *f)
 {
-    log_commit(f, 0, LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
+    log_commit(f, 0, BY("made"), LOG_PROTOCOL, LOG_METADATA, LOG_ADD("a"), NULL);
     after(f, NULL, 0);
 }
 
@@ -132,8 +141,6 @@ static void one_of_another_writer_stays(void **state)
     silt_snapshot_unref(base);
 }
 
-#define BY(id) "{\"commitInfo\":{\"operation\":\"WRITE\",\"txnId\":\"" id "\"}}"
-
 /* Somebody took version 1 away, and left its checksum. */
 static silt_snapshot *leave_a_stale_one(struct log_fixture *f)
 {
@@ -158,6 +165,46 @@ static void one_of_a_commit_that_is_gone_is_replaced(void **state)
     expect_crc(f, 1);
     silt_snapshot_unref(base);
     assert_int_equal(f->test.n_logs, 0);
+}
+
+/* Somebody put another commit of as many files and bytes in the place of ours, after its checksum was put through this table object. */
+static void what_was_kept_of_a_commit_that_is_gone_is_not_used(void **state)
+{
+    struct log_fixture *f = *state;
+    make_table(f);
+    silt_snapshot *base = log_open(f, 0);
+    log_commit(f, 1, BY("old"), LOG_ADD("b"), NULL);
+    after(f, base, 1);
+    log_commit(f, 1, BY("new"), LOG_ADD("c"), "{\"txn\":{\"appId\":\"job\",\"version\":5}}", NULL);
+    silt_snapshot *grown = log_open(f, 1);
+    assert_int_equal(silt_snapshot_version(grown), 1);
+    log_commit(f, 2, BY("next"), LOG_ADD("d"), NULL);
+    after(f, grown, 2);
+    silt_snapshot *last = NULL;
+    assert_int_equal(silt_snapshot_refresh(grown, NULL, &last, &f->err), SILT_OK);
+    log_commit(f, 3, BY("last"), LOG_ADD("e"), NULL);
+    after(f, last, 3);
+    expect_sound_or_none(f, 2);
+    expect_sound_or_none(f, 3);
+    silt_snapshot_unref(last);
+    silt_snapshot_unref(grown);
+    silt_snapshot_unref(base);
+}
+
+/* Likewise, while the transaction rested on the version before: its winner is not the commit that the checksum is of. */
+static void nor_where_a_winner_took_its_place(void **state)
+{
+    struct log_fixture *f = *state;
+    make_table(f);
+    silt_snapshot *base = log_open(f, 0);
+    log_commit(f, 1, BY("old"), LOG_ADD("b"), NULL);
+    after(f, base, 1);
+    remove_crc(f, 1);
+    log_commit(f, 1, BY("new"), LOG_ADD("c"), "{\"txn\":{\"appId\":\"job\",\"version\":5}}", NULL);
+    log_commit(f, 2, BY("next"), LOG_ADD("d"), NULL);
+    after(f, base, 2);
+    expect_crc(f, 2);
+    silt_snapshot_unref(base);
 }
 
 static void a_checkpoint_replaces_one_of_a_commit_that_is_gone(void **state)
@@ -282,6 +329,8 @@ int main(void)
         LOG_TEST(a_log_without_checksums_stays_without),
         LOG_TEST(one_of_another_writer_stays),
         LOG_TEST(one_of_a_commit_that_is_gone_is_replaced),
+        LOG_TEST(what_was_kept_of_a_commit_that_is_gone_is_not_used),
+        LOG_TEST(nor_where_a_winner_took_its_place),
         LOG_TEST(a_checkpoint_replaces_one_of_a_commit_that_is_gone),
         LOG_TEST(totals_that_lie_are_counted_anew),
         LOG_TEST(a_checkpoint_replaces_one_that_counts_wrong),
