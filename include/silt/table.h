@@ -38,7 +38,7 @@ typedef struct silt_catalog_commit {
      * commit.
      */
     const char *staged_name;
-    int64_t size_bytes;  /* of the staged file */
+    int64_t size_bytes;  /* of the staged file, which is read only if it has that many; 0: the catalog does not know */
     int64_t modified_ms; /* when it was committed, milliseconds since the epoch; its in-commit timestamp goes first */
     const char *content; /* of an inline commit: the bytes that its file would have; copied */
     size_t content_len;

@@ -161,6 +161,16 @@ static void forget_ahead(struct log *log)
     log->next_ahead = 0;
 }
 
+/* A commit never changes: one that comes with another size than it was listed with did not come whole. */
+static silt_status check_read(const silt_read_request *read, const struct commit *commit, silt_error *err)
+{
+    SL_TRY(read->status);
+    return (int64_t)read->data_len == commit->size_bytes
+               ? SILT_OK
+               : sl_fail(err, SILT_EIO, NULL, "the store gave %zu bytes of %s, which was listed with %lld",
+                         read->data_len, read->path, (long long)commit->size_bytes);
+}
+
 /* Reads the next commits, at least one. */
 static silt_status read_ahead(struct log *log, silt_error *err)
 {
@@ -180,7 +190,7 @@ static silt_status read_ahead(struct log *log, silt_error *err)
     }
     SL_TRY(silt_storage_read_many(log->storage, &log->cli->call, log->ahead, log->n_ahead, ignore_request, NULL, err));
     for (size_t i = 0; i < log->n_ahead; i++) {
-        SL_TRY(log->ahead[i].status);
+        SL_TRY(check_read(&log->ahead[i], commit_at(log, log->left - 1 - i), err));
     }
     return SILT_OK;
 }

@@ -64,9 +64,9 @@ class File:
 
 
 class Fault(Exception):
-    def __init__(self, code, name):
+    def __init__(self, code, name, **fields):
         super().__init__(name)
-        self.code, self.name = code, name
+        self.code, self.name, self.fields = code, name, fields
 
 
 def shared_key(method, path, query, headers, length):
@@ -98,9 +98,9 @@ class Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(body)
 
-    def refuse(self, code, name):
+    def refuse(self, code, name, **fields):
         body = f'<?xml version="1.0"?><Error><Code>{name}</Code><Message>it had {SECRET}</Message></Error>'.encode()
-        self.answer(code, body if self.command != "HEAD" else b"", x_ms_error_code=name)
+        self.answer(code, body if self.command != "HEAD" and code != 204 else b"", x_ms_error_code=name, **fields)
 
     # ---- the course of a request ----
 
@@ -118,11 +118,11 @@ class Handler(BaseHTTPRequestHandler):
                 STATE.log.append(f"{self.command} {self.path} fault")
                 return self.end_with(fault)
             if fault:
-                self.answer, self.refuse = (lambda *_, **__: None), (lambda *_: None)
+                self.answer, self.refuse = (lambda *_, **__: None), (lambda *_, **__: None)
             try:
                 self.act()
             except Fault as reason:
-                self.refuse(reason.code, reason.name)
+                self.refuse(reason.code, reason.name, **reason.fields)
             if fault:
                 del self.answer, self.refuse
                 self.end_with(fault)
@@ -275,7 +275,7 @@ class Handler(BaseHTTPRequestHandler):
         if begin >= len(file.data) and STATE.number("hollow", 0):
             begin, end = len(file.data), len(file.data)
         elif begin >= len(file.data):
-            raise Fault(416, "InvalidRange")
+            raise Fault(416, "InvalidRange", Content_Range=f"bytes */{len(file.data)}")
         end += STATE.number("range", 0)
         self.answer(206, file.data[begin:end], Content_Range=f"bytes {begin}-{end - 1}/{len(file.data)}", **fields)
 

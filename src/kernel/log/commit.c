@@ -258,6 +258,12 @@ silt_status sl_commit_read(silt_engine *engine, silt_storage *storage, const sil
     void *data = NULL;
     size_t len = 0;
     SL_TRY(silt_storage_read(storage, call, path.ptr, &data, &len, err));
+    if (len == 0) {
+        /* No listing tells that it has none, and a store that gives nothing must not make of it a commit of nothing. */
+        (void)sl_fail(err, SILT_EIO, NULL, "the store gave no byte of %s", path.ptr);
+        sl_error_version(err, version);
+        return SILT_EIO;
+    }
     const silt_status status = sl_commit_parse(silt_engine_env(engine), arena, version, sl_str_make(data, len), out,
                                                err);
     silt_storage_free(storage, data, len);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "kernel/engine/engine.h"
 #include "kernel/log/commit_stream.h"
+#include "kernel/log/log_size.h"
 
 /* A batch ends at either bound, whichever comes first. */
 #define BATCH_MAX_COMMITS 1024
@@ -58,6 +59,13 @@ static void keep_answer(void *ctx, silt_read_request *request)
     (void)request; /* looked at when the batch is complete */
 }
 
+/* A catalog need not know how long the file of a commit is that it staged, and says 0: none is empty. */
+static int64_t known_size(const struct sl_log_file *file)
+{
+    const bool untold = file->size == 0 && sl_str_starts_with(file->name, SL_STR(SL_LOG_STAGED_DIR "/"));
+    return untold ? SL_SIZE_UNKNOWN : file->size;
+}
+
 /* The rest of a commit whose beginning holds no commitInfo. */
 static silt_status read_all(struct batch *batch, struct slot *slot)
 {
@@ -66,7 +74,8 @@ static silt_status read_all(struct batch *batch, struct slot *slot)
     silt_read_request_release(batch->storage, request);
     *request = (silt_read_request){.path = path, .offset = 0, .length = -1};
     SL_TRY(silt_storage_read_many(batch->storage, batch->call, request, 1, keep_answer, NULL, &slot->err));
-    return request->status;
+    return request->status == SILT_OK ? sl_log_size_check(request, known_size(slot->file), &slot->err)
+                                      : request->status;
 }
 
 static silt_status parse_info(struct batch *batch, struct slot *slot, struct sl_str bytes)
@@ -90,17 +99,35 @@ static silt_status parse_info(struct batch *batch, struct slot *slot, struct sl_
     return sl_commit_parse_info(batch->env, &slot->arena, version, bytes, &slot->commit, &slot->err);
 }
 
+/* What the store answered is the commit that was listed. */
+static silt_status check_answer(struct slot *slot)
+{
+    const silt_read_request *request = slot->request;
+    if (request == NULL) {
+        return SILT_OK;
+    }
+    if (request->status != SILT_OK) {
+        (void)sl_fail(&slot->err, request->status,
+                      request->status == SILT_ENOTFOUND ? "DELTA_LOG_FILE_NOT_FOUND" : NULL,
+                      "cannot read commit %" PRId64 " (%s): %s", slot->file->version, request->path,
+                      silt_status_name(request->status));
+        sl_error_version(&slot->err, slot->file->version);
+        return request->status;
+    }
+    const silt_status status = sl_log_size_check(request, known_size(slot->file), &slot->err);
+    if (status != SILT_OK) {
+        sl_error_version(&slot->err, slot->file->version);
+    }
+    return status;
+}
+
 static void parse_slot(void *arg, size_t index)
 {
     struct batch *batch = arg;
     struct slot *slot = &batch->slots[index];
     const silt_read_request *request = slot->request;
-    if (request != NULL && request->status != SILT_OK) {
-        slot->status = sl_fail(&slot->err, request->status,
-                               request->status == SILT_ENOTFOUND ? "DELTA_LOG_FILE_NOT_FOUND" : NULL,
-                               "cannot read commit %" PRId64 " (%s): %s", slot->file->version, request->path,
-                               silt_status_name(request->status));
-        sl_error_version(&slot->err, slot->file->version);
+    slot->status = check_answer(slot);
+    if (slot->status != SILT_OK) {
         return;
     }
     const struct sl_str bytes = request != NULL ? sl_str_make(request->data, request->data_len) : slot->file->content;
@@ -228,6 +255,7 @@ static silt_status stream_commit(const struct sl_commits_request *request, const
                                                  .path = path.ptr,
                                                  .title = title,
                                                  .version = file->version,
+                                                 .size_bytes = known_size(file),
                                                  .is_commit = true,
                                                  .visit = visit_part,
                                                  .ctx = visitor};

@@ -13,6 +13,7 @@
 #include "kernel/engine/engine.h"
 #include "kernel/log/commit_piece.h"
 #include "kernel/log/commit_twins.h"
+#include "kernel/log/log_size.h"
 
 #define WINDOW_BYTES (INT64_C(4) * 1024 * 1024)
 /* Pieces that a window is cut into, the joint line not counted. */
@@ -76,7 +77,11 @@ static silt_status read_range(struct stream *stream, silt_read_request *range, i
         sl_error_version(err, stream->request->version);
         return range->status;
     }
-    return SILT_OK;
+    const silt_status status = sl_log_size_check(range, stream->request->size_bytes, err);
+    if (status != SILT_OK) {
+        sl_error_version(err, stream->request->version);
+    }
+    return status;
 }
 
 static silt_status read_window(struct stream *stream, struct window *window, silt_error *err)
@@ -84,11 +89,12 @@ static silt_status read_window(struct stream *stream, struct window *window, sil
     silt_read_request *request = &window->request;
     SL_TRY(read_range(stream, request, stream->next_offset, stream->window_bytes, err));
     const int64_t end = stream->next_offset + (int64_t)request->data_len;
-    if (request->file_size >= 0) {
-        stream->at_end = end >= request->file_size;
+    const int64_t size = stream->request->size_bytes >= 0 ? stream->request->size_bytes : request->file_size;
+    if (size >= 0) {
+        stream->at_end = end >= size;
         if (!stream->at_end && request->data_len == 0) {
             return sl_fail(err, SILT_EIO, NULL, "%s ends at byte %lld of %lld", stream->request->title, (long long)end,
-                           (long long)request->file_size);
+                           (long long)size);
         }
     } else {
         stream->at_end = (int64_t)request->data_len < stream->window_bytes;
@@ -233,6 +239,9 @@ static silt_status load_again(void *ctx, uint64_t place, unsigned slot, struct s
     }
     silt_read_request *range = &stream->again[slot];
     SL_TRY(read_range(stream, range, (int64_t)extents[low].offset, (int64_t)extents[low].len, err));
+    if (range->data_len != extents[low].len) {
+        return sl_fail(err, SILT_EIO, NULL, "%s is shorter than it was a moment ago", stream->request->title);
+    }
     *out = (struct sl_twin_lines){sl_str_make(range->data, range->data_len), extents[low].offset,
                                   extents[low].first_line};
     return SILT_OK;

@@ -21,6 +21,7 @@ struct sl_stream_request {
     const char *path;
     const char *title; /* of the file in errors: "commit 7" */
     int64_t version;
+    int64_t size_bytes;   /* as it was listed; -1: not known */
     bool is_commit;       /* the rules of a commit hold (commit_rules.h) */
     int64_t window_bytes; /* read at once; 0: as much as is good */
     /* Called from one thread at a time, perhaps not the caller's. *stop: nothing more is wanted. */

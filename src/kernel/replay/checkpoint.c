@@ -239,6 +239,7 @@ static silt_status name_top(const struct opener *o, struct sl_checkpoint *out)
         }
         if (sl_str_ends_with(path, SL_STR(".json"))) {
             out->json_path = path;
+            out->json_size = segment->checkpoint[i].size;
             return SILT_OK;
         }
         files[i] = (silt_parquet_file){.path = path.ptr, .size_bytes = segment->checkpoint[i].size};

@@ -20,6 +20,7 @@ struct sl_checkpoint {
     size_t n_parquet;
     size_t n_sidecars;       /* the last ones of them */
     struct sl_str json_path; /* of a V2 top file in JSON, which may hold file actions too; else absent */
+    int64_t json_size;       /* of it, as it was listed */
 };
 
 struct sl_checkpoint_opening {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "kernel/action/action_reader.h"
 #include "kernel/engine/engine.h"
+#include "kernel/log/log_size.h"
 
 /* Memory of parsed lines is given back when it has grown to this. */
 #define LINE_ARENA_MAX ((size_t)256 * 1024)
@@ -176,8 +177,11 @@ static silt_status each_in_json(const struct sl_checkpoint_request *request, con
     void *data = NULL;
     size_t len = 0;
     SL_TRY(silt_storage_read(source->storage, call, path, &data, &len, err));
-    const silt_status status = each_line(silt_engine_env(source->engine), call, sl_str_make(data, len),
-                                         request->columns, visitor, err);
+    silt_status status = sl_log_size_compare(path, request->checkpoint->json_size, (int64_t)len, err);
+    if (status == SILT_OK) {
+        status = each_line(silt_engine_env(source->engine), call, sl_str_make(data, len), request->columns, visitor,
+                           err);
+    }
     silt_storage_free(source->storage, data, len);
     if (status != SILT_OK) {
         sl_error_path(err, path);

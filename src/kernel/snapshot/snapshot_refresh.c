@@ -217,6 +217,7 @@ static silt_status copy_checkpoint(struct sl_arena *arena, const struct sl_check
     to->parquet = files;
     if (from->json_path.ptr != NULL) {
         to->json_path = sl_arena_copy(arena, from->json_path);
+        to->json_size = from->json_size;
         return to->json_path.ptr != NULL ? SILT_OK : sl_fail_nomem(err);
     }
     return SILT_OK;

@@ -81,8 +81,12 @@ static silt_status explain(struct sl_http_flight *flight, CURLcode result, silt_
     const char *reason = flight->reason[0] != '\0' ? clean_reason(flight->reason) : curl_easy_strerror(result);
     switch (result) {
     case CURLE_OUT_OF_MEMORY: return sl_fail_nomem(err);
-    case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL:
+        if (strstr(reason, "HTTP/0.9") != NULL) { /* of what came, not of the URL */
+            return sl_fail(err, SILT_EIO, NULL, "what host %.*s answered is no HTTP", SL_FMT(host));
+        }
+        /* fall through */
+    case CURLE_URL_MALFORMAT:
         return sl_fail(err, SILT_EINVALID, NULL, "no URL of http or https that can be used, on host %.*s",
                        SL_FMT(host));
     case CURLE_COULDNT_RESOLVE_HOST:

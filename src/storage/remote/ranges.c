@@ -79,15 +79,23 @@ static silt_status place_body(const struct sl_http_request *answer, const silt_r
     return SILT_OK;
 }
 
-/* A range that is not in the file: nothing, if the file ends before it. */
-static silt_status take_nothing(const struct sl_http_request *answer, silt_read_request *read, silt_error *err)
+silt_status sl_range_take_none(const struct sl_http_request *answer, silt_read_request *read, silt_error *err)
 {
+    char range[SL_RANGE_TEXT_SIZE];
     int64_t first = -1;
     int64_t last = -1;
     int64_t size = -1;
-    const struct sl_str range = sl_http_header(answer, "content-range");
-    const bool told = range.ptr != NULL && sl_http_content_range_parse(range, &first, &last, &size);
-    if (told && ((read->offset >= 0 && size > read->offset) || (read->offset < 0 && size > 0))) {
+    if (!sl_range_put(read, range)) {
+        return sl_fail(err, SILT_EIO, NULL,
+                       "the server refused a range (HTTP 416) where all of the file was asked for");
+    }
+    const bool told = sl_http_content_range_parse(sl_http_header(answer, "content-range"), &first, &last, &size) &&
+                      size >= 0;
+    if (!told && read->offset <= 0) { /* only of an empty file there is no such range */
+        return sl_fail(err, SILT_EIO, NULL,
+                       "the server refused a range (HTTP 416) and does not say that the file is empty");
+    }
+    if (told && size > (read->offset > 0 ? read->offset : 0)) {
         return sl_fail(err, SILT_EIO, NULL, "the server has no byte %lld of a file of %lld", (long long)read->offset,
                        (long long)size);
     }
@@ -142,7 +150,7 @@ silt_status sl_range_take(const silt_env *env, struct sl_http_request *answer, s
     read->data = NULL;
     read->data_len = 0;
     if (answer->code == 416) {
-        return take_nothing(answer, read, err);
+        return sl_range_take_none(answer, read, err);
     }
     SL_TRY(place_body(answer, read, &first, &size, err));
     /* Of a file whose size is not told: it is at least so long, and as long as that matters here. */

@@ -23,6 +23,13 @@ size_t sl_range_max_answer(const silt_read_request *read);
 silt_status sl_range_take(const silt_env *env, struct sl_http_request *answer, silt_read_request *read,
                           silt_error *err);
 
+/*
+ * An answer 416: nothing, where the range begins at the file's end or behind it. SILT_EIO where no range was asked for, where the file is
+ * told to be longer, and of a range that every file but an empty one has, unless the file is told to be empty. Fills file_size, -1 if it is not
+ * told.
+ */
+silt_status sl_range_take_none(const struct sl_http_request *answer, silt_read_request *read, silt_error *err);
+
 /* Makes n bytes of the body from `begin` on, which must be there, the data of the read, in a block of just that size. Takes the body. */
 silt_status sl_range_keep(const silt_env *env, struct sl_buf *body, size_t begin, size_t n, silt_read_request *read,
                           silt_error *err);

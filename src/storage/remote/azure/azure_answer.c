@@ -174,6 +174,28 @@ static silt_status fail_unanswered(struct sl_azure_request *request, silt_error 
     return exchange->status;
 }
 
+/*
+ * The code with which both services say that they did what was asked. Any other of 200 to 299 comes from somebody between here and there,
+ * and is no content, no folder without a file, nothing that was written.
+ */
+static bool is_done(const struct sl_http_request *request)
+{
+    static const struct {
+        const char *method;
+        int codes[3];
+    } known[] = {
+        {"GET", {200, 206, 206}},   {"HEAD", {200, 200, 200}},   {"PUT", {200, 201, 202}},
+        {"PATCH", {200, 201, 202}}, {"DELETE", {200, 202, 204}},
+    };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        if (strcmp(known[i].method, request->method) == 0) {
+            const int *codes = known[i].codes;
+            return request->code == codes[0] || request->code == codes[1] || request->code == codes[2];
+        }
+    }
+    return false;
+}
+
 silt_status sl_azure_judge(struct sl_azure_request *request, silt_error *err)
 {
     const struct sl_exchange *exchange = request->exchange;
@@ -181,7 +203,7 @@ silt_status sl_azure_judge(struct sl_azure_request *request, silt_error *err)
     if (exchange->status != SILT_OK) {
         return fail_unanswered(request, err);
     }
-    if (http_code / 100 == 2) {
+    if (is_done(&exchange->request)) {
         return SILT_OK;
     }
     const struct sl_str code = sl_azure_answer_code(request);

@@ -118,14 +118,9 @@ static silt_status take_content(struct sl_azure *azure, struct sl_azure_request 
 {
     struct reading *reading = request->user;
     struct sl_http_request *answer = &request->exchange->request;
-    if (request->exchange->status == SILT_OK && answer->code == 416 && reading->offset >= 0) {
-        int64_t none = 0;
-        int64_t size = -1;
-        /* The range begins at the file's end or behind it. */
-        if (sl_http_content_range_parse(sl_http_header(answer, "content-range"), &none, &none, &size)) {
-            reading->wanted->file_size = size;
-        }
-        return SILT_OK;
+    /* Of a file that was looked at, only bytes that it has are asked for. */
+    if (request->exchange->status == SILT_OK && answer->code == 416 && !reading->looks) {
+        return sl_range_take_none(answer, reading->wanted, err);
     }
     SL_TRY(sl_azure_judge(request, err));
     if (sl_azure_is_folder(answer)) {
@@ -181,9 +176,11 @@ static silt_status take_begin(struct sl_azure *azure, struct sl_azure_request *r
     int64_t size = 0;
     *whole = true;
     /* The range begins with the file, so there is no byte of it; some servers say so with an empty part. */
-    if (request->exchange->status == SILT_OK &&
-        (answer->code == 416 || (answer->code == 206 && answer->answer.len == 0 &&
-                                 sl_str_ends_with(sl_http_header(answer, "content-range"), SL_STR("/0"))))) {
+    if (request->exchange->status == SILT_OK && answer->code == 416) {
+        return sl_range_take_none(answer, reading->wanted, err);
+    }
+    if (request->exchange->status == SILT_OK && answer->code == 206 && answer->answer.len == 0 &&
+        sl_str_ends_with(sl_http_header(answer, "content-range"), SL_STR("/0"))) {
         reading->wanted->file_size = 0;
         return SILT_OK;
     }

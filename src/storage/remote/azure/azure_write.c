@@ -28,8 +28,13 @@ silt_status sl_azure_outcome(struct sl_azure_request *request, silt_status ask, 
 {
     const struct sl_exchange *exchange = request->exchange;
     const bool answered = ask == SILT_OK && exchange->status == SILT_OK;
-    if (answered && exchange->request.code / 100 == 2) {
+    if (answered && (exchange->request.code == 201 || exchange->request.code == 200)) {
         *outcome = SILT_PUT_DONE;
+        return SILT_OK;
+    }
+    if (answered && exchange->request.code / 100 == 2) { /* no answer of the service: who knows what was done */
+        *outcome = SILT_PUT_AMBIGUOUS;
+        sl_ignore(sl_azure_judge(request, err));
         return SILT_OK;
     }
     if (answered && says_taken(request) && !exchange->unclear) {

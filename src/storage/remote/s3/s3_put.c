@@ -56,7 +56,7 @@ silt_status sl_s3_judge_create(const struct sl_s3_ask *ask, const struct sl_exch
                                silt_put_outcome *outcome, silt_error *err)
 {
     *outcome = SILT_PUT_AMBIGUOUS;
-    if (exchange->status == SILT_OK && exchange->request.code / 100 == 2) {
+    if (sl_s3_answered(exchange, 200)) {
         *outcome = SILT_PUT_DONE;
         return SILT_OK;
     }
@@ -65,7 +65,8 @@ silt_status sl_s3_judge_create(const struct sl_s3_ask *ask, const struct sl_exch
         return SILT_OK;
     }
     silt_status status = sl_s3_fail(ask, exchange, err);
-    if (sl_exchange_is_unclear(exchange)) {
+    const bool odd = exchange->status == SILT_OK && exchange->request.code / 100 == 2; /* done, or not: S3 says 200 */
+    if (odd || sl_exchange_is_unclear(exchange)) {
         return SILT_OK; /* err tells why */
     }
     if (sl_s3_answered(exchange, 501)) {

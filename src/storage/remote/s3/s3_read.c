@@ -99,24 +99,33 @@ static silt_status take_data(struct sl_s3_store *store, struct read *read, struc
     return sl_range_keep(store->env, &answer->answer, (size_t)(begin - first), (size_t)(end - begin), request, err);
 }
 
-static silt_status finish_read(struct sl_s3_store *store, struct read *read, struct sl_s3_ask *ask,
-                               struct sl_exchange *exchange, silt_error *err)
+/* Some servers refuse a range of an empty object without a word of its size: HEAD tells it. */
+static silt_status take_none(struct sl_s3_store *store, const silt_call *call, const struct read *read,
+                             const struct sl_http_request *answer, silt_error *err)
+{
+    int64_t modified_ms = 0;
+    if (!read->ranged || read->request->offset > 0 || sl_http_header(answer, "content-range").ptr != NULL) {
+        return sl_range_take_none(answer, read->request, err);
+    }
+    SL_TRY(sl_s3_stat(store, call, read->request->path, &read->request->file_size, &modified_ms, err));
+    return read->request->file_size == 0
+               ? SILT_OK
+               : sl_fail(err, SILT_EIO, NULL, "the server has no byte %lld of an object of %lld",
+                         (long long)read->request->offset, (long long)read->request->file_size);
+}
+
+static silt_status finish_read(struct sl_s3_store *store, const silt_call *call, struct read *read,
+                               struct sl_s3_ask *ask, struct sl_exchange *exchange, silt_error *err)
 {
     silt_read_request *request = read->request;
     struct sl_http_request *answer = &exchange->request;
-    int64_t first = 0;
-    int64_t last = 0;
     if (request->length == 0 && sl_s3_answered(exchange, 200)) {
         int64_t size = -1;
         request->file_size = sl_http_header_i64(answer, "content-length", &size) ? size : -1;
         return SILT_OK;
     }
-    if (sl_s3_answered(exchange, 416)) { /* the range begins at the end, or the object is empty */
-        int64_t size = -1;
-        request->file_size = sl_http_content_range_parse(sl_http_header(answer, "content-range"), &first, &last, &size)
-                                 ? size
-                                 : -1;
-        return SILT_OK;
+    if (sl_s3_answered(exchange, 416)) {
+        return take_none(store, call, read, answer, err);
     }
     if (sl_s3_answered(exchange, 200) || (sl_s3_answered(exchange, 206) && read->ranged)) {
         return take_data(store, read, answer, err);
@@ -164,7 +173,7 @@ silt_status sl_s3_read_many(void *impl, const silt_call *call, silt_read_request
         silt_read_request *request = reads[i].request;
         request->status = status != SILT_OK && exchanges[i].status != SILT_OK
                               ? status
-                              : finish_read(store, &reads[i], &asks[i], &exchanges[i], err);
+                              : finish_read(store, call, &reads[i], &asks[i], &exchanges[i], err);
         sl_s3_release(&asks[i], &exchanges[i]);
     }
     for (size_t i = 0; i < n; i++) {

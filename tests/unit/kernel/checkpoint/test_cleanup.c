@@ -292,6 +292,8 @@ static const char *find_sidecars(struct log_fixture *f, int64_t older_than_ms, s
     struct sl_vec names;
     struct sl_log_file files[2] = {sl_log_name_parse(sl_str_from(TOP_NAME("1"))),
                                    sl_log_name_parse(sl_str_from(TOP_NAME("2")))};
+    files[0].size = -1;
+    files[1].size = -1;
     const struct sl_log_source source = {f->engine, f->traced, sl_str_from(LOG_ROOT)};
     const struct sl_sidecar_request request = {
         .source = &source, .files = files, .n_files = 2, .checkpoint_version = 2, .older_than_ms = older_than_ms};

@@ -51,6 +51,7 @@ static silt_status stream(struct log_fixture *f, bool is_commit, int64_t window_
                                               .path = PATH,
                                               .title = "commit 7",
                                               .version = 7,
+                                              .size_bytes = -1,
                                               .is_commit = is_commit,
                                               .window_bytes = window_bytes,
                                               .visit = look,

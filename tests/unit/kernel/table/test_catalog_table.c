@@ -30,8 +30,7 @@ static void make_table(struct log_fixture *f)
 
 static silt_catalog_commit staged(int64_t version, const char *name)
 {
-    return (silt_catalog_commit){
-        .size = sizeof(silt_catalog_commit), .version = version, .staged_name = name, .size_bytes = 100};
+    return (silt_catalog_commit){.size = sizeof(silt_catalog_commit), .version = version, .staged_name = name};
 }
 
 static silt_table *open_table(struct log_fixture *f, int64_t latest, const silt_catalog_commit *commits, size_t n)

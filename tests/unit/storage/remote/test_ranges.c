@@ -90,6 +90,19 @@ static void beyond_the_end_there_is_nothing(void **state)
     assert_int_equal(take(-4, -1, (struct answer){206, "bytes 0--1/0", ""}, "", 0), SILT_OK);
     assert_int_equal(take(4, 3, (struct answer){416, "bytes */5", ""}, "", 5), SILT_EIO);
     assert_int_equal(take(-4, 3, (struct answer){416, "bytes */5", ""}, "", 5), SILT_EIO);
+    assert_int_equal(take(0, 3, (struct answer){416, "bytes */0", ""}, "", 0), SILT_OK);
+}
+
+/* Every file but an empty one has such bytes. */
+static void what_every_file_has_is_not_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(take(0, -1, (struct answer){416, NULL, ""}, "", 0), SILT_EIO);
+    assert_int_equal(take(0, -1, (struct answer){416, "bytes */0", ""}, "", 0), SILT_EIO);
+    assert_int_equal(take(0, 3, (struct answer){416, NULL, ""}, "", 0), SILT_EIO);
+    assert_int_equal(take(0, 3, (struct answer){416, "bytes */5", ""}, "", 0), SILT_EIO);
+    assert_int_equal(take(-3, -1, (struct answer){416, NULL, ""}, "", 0), SILT_EIO);
+    assert_int_equal(take(-3, -1, (struct answer){416, "words", ""}, "", 0), SILT_EIO);
 }
 
 static void an_answer_that_is_not_the_range_is_no_data(void **state)
@@ -112,6 +125,7 @@ int main(void)
         cmocka_unit_test(a_read_becomes_a_range),
         cmocka_unit_test(good_answers_are_cut_to_what_was_wanted),
         cmocka_unit_test(beyond_the_end_there_is_nothing),
+        cmocka_unit_test(what_every_file_has_is_not_refused),
         cmocka_unit_test(an_answer_that_is_not_the_range_is_no_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,6 +154,43 @@ static void what_is_not_the_wanted_range_is_not_believed(void **state)
     rig_close(&rig);
 }
 
+/* A range is refused that was not asked for, or that every file but an empty one has; and 204 is no content of a file. */
+static void a_refused_range_is_no_empty_file(void **state)
+{
+    static const char *const answers[] = {"code=416&name=InvalidRange&method=GET", "code=204&method=GET",
+                                          "code=203&method=GET"};
+    static const struct {
+        int64_t offset;
+        int64_t length;
+    } reads[] = {{0, -1}, {0, 9}, {-9, -1}, {-100000, -1}};
+    struct azure_rig rig;
+    rig_open_with_key(&rig, *state);
+    assert_int_equal(store_put_new(rig.store, "az://flat/t/a", "0123456789"), SILT_PUT_DONE);
+    for (size_t i = 0; i < 12; i++) {
+        silt_read_request request = {
+            .path = "az://flat/t/a", .offset = reads[i / 3].offset, .length = reads[i / 3].length};
+        silt_error err = SILT_ERROR_INIT;
+        azure_set(rig.stub, answers[i % 3]);
+        const silt_status status = silt_storage_read_many(rig.store, NULL, &request, 1, ignore, NULL, &err);
+        if (status != SILT_EIO && request.status != SILT_EIO) {
+            fail_msg("read %zu: %s, %s", i, silt_status_name(request.status), err.message);
+        }
+        assert_null(request.data);
+    }
+    rig_close(&rig);
+}
+
+/* The services say 200 or 201 of what they wrote; somebody on the way may say anything. */
+static void an_odd_success_of_a_create_is_none(void **state)
+{
+    struct azure_rig rig;
+    rig_open_with_key(&rig, *state);
+    assert_int_equal(store_put_new(rig.store, "az://flat/t/other", "x"), SILT_PUT_DONE);
+    azure_set(rig.stub, "code=204&method=PUT");
+    assert_int_equal(store_put_new(rig.store, "az://flat/t/a", "x"), SILT_PUT_AMBIGUOUS);
+    rig_close(&rig);
+}
+
 static void behind_the_end_is_nothing(void **state)
 {
     static const char *const ways[] = {"hollow=0", "hollow=1"};
@@ -289,6 +326,8 @@ int main(void)
         cmocka_unit_test_setup(an_adopted_file_is_known_again_after_a_lost_answer, azure_set_up),
         cmocka_unit_test_setup(what_is_not_the_wanted_range_is_not_believed, azure_set_up),
         cmocka_unit_test_setup(behind_the_end_is_nothing, azure_set_up),
+        cmocka_unit_test_setup(a_refused_range_is_no_empty_file, azure_set_up),
+        cmocka_unit_test_setup(an_odd_success_of_a_create_is_none, azure_set_up),
         cmocka_unit_test_setup(the_last_bytes_are_of_one_version, azure_set_up),
         cmocka_unit_test_setup(the_last_bytes_of_files_of_any_size, azure_set_up),
         cmocka_unit_test_setup(listings_go_from_page_to_page, azure_set_up),

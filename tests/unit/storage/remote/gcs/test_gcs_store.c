@@ -154,6 +154,18 @@ static void a_cut_body_is_no_data(void **state)
     assert_non_null(strstr(f->err.message, "No such object: bkt/k"));
 }
 
+/* A range is refused that was not asked for; and what is no answer of a read is no content. */
+static void a_refused_range_is_no_empty_object(void **state)
+{
+    struct stub_store *f = *state;
+    static const char *const answers[] = {"code=416", "code=416,header=Content-Range:bytes */0", "code=204",
+                                          "code=203"};
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        stub_store_script(f, "GET", OBJECT "k?alt=media", WORDS(answers[i]));
+        assert_int_equal(read_all(f), SILT_EIO);
+    }
+}
+
 static bool show(void *ctx, const silt_file_entry *entry)
 {
     char *out = ctx;
@@ -453,6 +465,7 @@ int main(void)
         TEST(a_refusal_is_a_failure),
         TEST(a_deadline_after_the_request_is_ambiguous),
         TEST(a_cut_body_is_no_data),
+        TEST(a_refused_range_is_no_empty_object),
         TEST(pages_are_followed_by_their_tokens),
         TEST(a_listing_that_lies_is_refused),
         TEST(a_folder_exists_when_names_before_the_start_do),

@@ -361,6 +361,36 @@ static void other_bytes_than_asked_for_are_refused(void **state)
     }
 }
 
+/* A range is refused that was not asked for, or that every file but an empty one has. */
+static void a_refused_range_is_no_empty_object(void **state)
+{
+    struct stub_store *f = *state;
+    static const struct {
+        int64_t offset;
+        int64_t length;
+        const char *answer;
+    } cases[] = {
+        {0, -1, "code=416"}, {0, -1, "code=416,header=Content-Range:bytes */0"},
+        {0, 9, "code=416"},  {-9, -1, "code=416"},
+        {0, -1, "code=204"}, {0, -1, "code=203,body=abc"},
+    };
+    assert_int_equal(silt_storage_put(f->storage, NULL, "s3://b/k", "0123456789", 10, &f->err), SILT_OK);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        silt_read_request request;
+        stub_store_script(f, "GET", "/b/k", WORDS(cases[i].answer));
+        assert_int_equal(read_one(f, cases[i].offset, cases[i].length, &request), SILT_EIO);
+        assert_null(request.data);
+    }
+}
+
+/* S3 says 200 of what it wrote; somebody on the way may say anything. */
+static void an_odd_success_of_a_create_is_none(void **state)
+{
+    struct stub_store *f = *state;
+    stub_store_script(f, "PUT", "/b/odd", WORDS("code=204"));
+    check_put(f, "s3://b/odd", SILT_PUT_AMBIGUOUS);
+}
+
 /* A body that ends too soon is asked for again, and is never data. */
 static void a_cut_answer_is_asked_for_again(void **state)
 {
@@ -651,6 +681,8 @@ int main(void)
         TEST(ranges_are_cut_to_what_was_asked),
         TEST(a_whole_answer_to_a_range_is_cut),
         TEST(other_bytes_than_asked_for_are_refused),
+        TEST(a_refused_range_is_no_empty_object),
+        TEST(an_odd_success_of_a_create_is_none),
         TEST(a_cut_answer_is_asked_for_again),
         TEST(what_is_missing_is_not_found),
         TEST(pages_are_followed),
