@@ -361,7 +361,10 @@ SILT_API SILT_NODISCARD silt_status silt_storage_trace_new(const silt_env *env, 
 typedef enum silt_fault_action {
     SILT_FAULT_NONE = 0,
     SILT_FAULT_BEFORE = 1, /* fail with SILT_EIO, the inner store is not called */
-    SILT_FAULT_AFTER = 2   /* call the inner store, then fail (put_if_absent: AMBIGUOUS): a lost answer */
+    SILT_FAULT_AFTER = 2,  /* call the inner store, then fail (put_if_absent: AMBIGUOUS): a lost answer */
+    SILT_FAULT_SHORT =
+        3, /* a read gives all but the last line of what was asked for, as if the file ended there; others as NONE */
+    SILT_FAULT_EMPTY = 4 /* a read gives no byte, likewise */
 } silt_fault_action;
 
 /* decide is called before every operation (named as in a trace) with a running number from 0; from several threads if callers are. */

@@ -41,6 +41,43 @@ static silt_status lose_answer(silt_status status, silt_fault_action action, sil
 
 /* ---- reads ---- */
 
+/* How much of the answer is handed on. */
+static size_t shorten(const char *bytes, size_t n, silt_fault_action action)
+{
+    if (action == SILT_FAULT_EMPTY || n == 0) {
+        return 0;
+    }
+    size_t end = n - 1; /* the last line's own end does not count */
+    while (end > 0 && bytes[end - 1] != '\n') {
+        end--;
+    }
+    return end;
+}
+
+static bool is_short(silt_fault_action action)
+{
+    return action == SILT_FAULT_SHORT || action == SILT_FAULT_EMPTY;
+}
+
+/* A block keeps the size that it is freed with. */
+static void cut_answer(const struct fault *fault, silt_read_request *request, silt_fault_action action, silt_error *err)
+{
+    const size_t n = shorten(request->data, request->data_len, action);
+    void *block = n > 0 ? sl_resize(fault->base.env, request->data, request->data_len, n) : NULL;
+    if (n > 0 && block == NULL) {
+        silt_read_request_release(fault->base.inner, request);
+        request->status = sl_fail_nomem(err);
+        return;
+    }
+    if (n == 0) {
+        silt_read_request_release(fault->base.inner, request);
+    } else {
+        request->data = block;
+        request->data_len = n;
+    }
+    request->file_size = request->offset >= 0 ? request->offset + (int64_t)n : -1;
+}
+
 struct faulty_batch {
     struct fault *fault;
     silt_read_request *requests;
@@ -53,7 +90,10 @@ struct faulty_batch {
 static void fault_done(void *ctx, silt_read_request *request)
 {
     const struct faulty_batch *batch = ctx;
-    if (request->status == SILT_OK && batch->actions[request - batch->requests] == SILT_FAULT_AFTER) {
+    const silt_fault_action action = batch->actions[request - batch->requests];
+    if (request->status == SILT_OK && is_short(action)) {
+        cut_answer(batch->fault, request, action, batch->err);
+    } else if (request->status == SILT_OK && action == SILT_FAULT_AFTER) {
         silt_read_request_release(batch->fault->base.inner, request);
         request->file_size = -1;
         request->status = inject(batch->err, SILT_FAULT_AFTER);
@@ -103,7 +143,7 @@ static silt_status fault_read_many(void *impl, const silt_call *call, silt_read_
     return status;
 }
 
-/* ---- streams: each part is a read; one that fails ends the stream ---- */
+/* ---- streams: each part is a read; one that fails, or would be cut, ends the stream ---- */
 
 struct faulty_stream {
     struct fault *fault;
@@ -121,7 +161,7 @@ static bool fault_next(void *ctx, silt_read_request *request)
     }
     const silt_fault_action action = decide(faulty->fault, "read", request->path);
     faulty->actions[request - faulty->requests] = action;
-    if (action == SILT_FAULT_BEFORE) {
+    if (action == SILT_FAULT_BEFORE || is_short(action)) {
         request->status = SILT_EIO;
         faulty->refused = true;
     }

@@ -36,6 +36,18 @@ silt_status sl_place_put(struct sl_commit_place *place, const silt_call *call, i
     return status;
 }
 
+/* A commit without a byte is a version without changes, so it is not believed before the store has said its size too. */
+static silt_status confirm_empty(const struct sl_commit_place *place, const silt_call *call, const char *path,
+                                 silt_error *err)
+{
+    int64_t size_bytes = 0;
+    int64_t modified_ms = 0;
+    SL_TRY(silt_storage_stat(place->storage, call, path, &size_bytes, &modified_ms, err));
+    return size_bytes == 0 ? SILT_OK
+                           : sl_fail(err, SILT_EIO, NULL, "the store gave no byte of %s, which has %lld", path,
+                                     (long long)size_bytes);
+}
+
 static silt_status read_path(const struct sl_commit_place *place, const silt_call *call, const char *path,
                              struct sl_buf *out, silt_error *err)
 {
@@ -43,6 +55,9 @@ static silt_status read_path(const struct sl_commit_place *place, const silt_cal
     size_t len = 0;
     sl_buf_clear(out);
     SL_TRY(silt_storage_read(place->storage, call, path, &data, &len, err));
+    if (len == 0) {
+        return confirm_empty(place, call, path, err);
+    }
     sl_buf_put(out, data, len);
     silt_storage_free(place->storage, data, len);
     return sl_buf_status(out, err);

@@ -240,6 +240,37 @@ static void requests_of_a_batch_fail_each_for_itself(void **state)
     silt_storage_unref(store);
 }
 
+/* What a read through the fault gives, and the size that it tells; "" for nothing. */
+static void expect_read(struct rig *rig, int64_t offset, int64_t length, const char *bytes, int64_t file_size)
+{
+    unsigned done = 0;
+    silt_error err = SILT_ERROR_INIT;
+    silt_read_request request = {.path = "memory://t/a", .offset = offset, .length = length};
+    assert_int_equal(silt_storage_read_many(rig->fault, NULL, &request, 1, count_done, &done, &err), SILT_OK);
+    assert_int_equal(request.status, SILT_OK);
+    assert_int_equal(request.data_len, strlen(bytes));
+    assert_memory_equal(request.data_len > 0 ? request.data : "", bytes, request.data_len);
+    assert_int_equal(request.file_size, file_size);
+    silt_read_request_release(rig->fault, &request);
+}
+
+static void reads_are_answered_with_too_little(void **state)
+{
+    struct rig *rig = *state;
+    store_put(rig->memory, "memory://t/a", "one\ntwo\nthree\n");
+    inject(rig, "read", SILT_FAULT_SHORT);
+    expect_read(rig, 0, -1, "one\ntwo\n", 8);
+    expect_read(rig, 4, 3, "", 4); /* a single line */
+    expect_read(rig, -9, -1, "wo\n", -1);
+    inject(rig, "read", SILT_FAULT_EMPTY);
+    expect_read(rig, 0, -1, "", 0);
+    /* Nothing else is touched. */
+    assert_int_equal(run(rig, "stat"), SILT_OK);
+    assert_int_equal(run(rig, "list"), SILT_OK);
+    assert_int_equal(run(rig, "put"), SILT_OK);
+    store_expect(rig->memory, "memory://t/a", "new");
+}
+
 static void operations_are_numbered_and_traced(void **state)
 {
     struct rig *rig = *state;
@@ -299,6 +330,7 @@ int main(void)
         TEST(a_file_beside_others_fails_as_a_create_does),
         TEST(every_operation_can_fail_before_and_after),
         TEST(requests_of_a_batch_fail_each_for_itself),
+        TEST(reads_are_answered_with_too_little),
         TEST(operations_are_numbered_and_traced),
         TEST(callbacks_are_required),
     };

@@ -320,6 +320,26 @@ static void winner_that_cannot_be_read_at_first_is_passed(void **state)
     expect_content(2, OURS);
 }
 
+/* It would pass for a version that changes nothing. */
+static void winner_whose_bytes_do_not_come_is_read_again(void **state)
+{
+    (void)state;
+    put(1, THEIRS THEIR_METADATA);
+    f.on_read[0] = SILT_FAULT_EMPTY;
+    assert_int_equal(run(), SILT_ECONFLICT);
+    assert_int_equal(f.end.conflict, SILT_CONFLICT_METADATA_CHANGED);
+    expect_missing(2);
+}
+
+static void winner_without_a_byte_is_passed(void **state)
+{
+    (void)state;
+    put(1, "");
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.version, 2);
+    expect_content(2, OURS);
+}
+
 static void exists_that_cannot_be_read_back_is_unknown(void **state)
 {
     (void)state;
@@ -502,6 +522,8 @@ int main(void)
         TEST(exists_that_is_really_ours_is_committed),
         TEST(rival_between_lost_answer_and_retry_is_seen),
         TEST(winner_that_cannot_be_read_at_first_is_passed),
+        TEST(winner_whose_bytes_do_not_come_is_read_again),
+        TEST(winner_without_a_byte_is_passed),
         TEST(exists_that_cannot_be_read_back_is_unknown),
         TEST(later_winner_that_cannot_be_read_fails_without_a_commit),
         TEST(broken_winner_is_corruption_not_a_conflict),
