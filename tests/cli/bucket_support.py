@@ -14,7 +14,8 @@ class Bucket(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     root = ""
     # "hang": they never come; "deny": the server refuses them; "hang all": nothing is answered, ends and logs neither; "damage": the next n_damaged of
-    # them have the right length and zeros for bytes, "damage ends": ends of data files do
+    # them have the right length and zeros for bytes, "damage ends": ends of data files do; "gone": there is no data file, "gone parts": none any more once its end was read; "whole ends": an end of a
+    # data file is answered as if it were all of it (200), "no ends": as if it were empty (416)
     trouble = None
     n_damaged = 1
     seen = None  # (name, range) of what was asked of data files
@@ -43,6 +44,14 @@ class Bucket(http.server.BaseHTTPRequestHandler):
         self.answer(200, f'<ListBucketResult xmlns="{NAMESPACE}"><IsTruncated>false</IsTruncated>{items}'
                          "</ListBucketResult>".encode(), Content_Type="application/xml")
 
+    def do_HEAD(self):  # pylint: disable=invalid-name
+        path = os.path.join(self.root, urllib.parse.unquote(self.path).removeprefix("/bucket/"))
+        self.send_response(200 if os.path.isfile(path) else 404)
+        self.send_header("Content-Length", str(os.path.getsize(path) if os.path.isfile(path) else 0))
+        self.send_header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")
+        self.send_header("ETag", '"v1"')
+        self.end_headers()
+
     def do_GET(self):  # pylint: disable=invalid-name
         url = urllib.parse.urlsplit(self.path)
         type(self).n_asked += 1
@@ -69,6 +78,15 @@ class Bucket(http.server.BaseHTTPRequestHandler):
             if self.trouble == ("damage" if begin else "damage ends") and self.n_damaged > 0:
                 type(self).n_damaged -= 1
                 data = bytes(len(data))
+            if self.trouble == "gone" or (self.trouble == "gone parts" and begin):
+                self.answer(404, b"<Error><Code>NoSuchKey</Code></Error>", Content_Type="application/xml")
+                return
+            if self.trouble == "whole ends" and not begin:
+                self.answer(200, data[-int(end):], ETag='"v1"')
+                return
+            if self.trouble == "no ends" and not begin:
+                self.answer(416, b"", Content_Range="bytes */0")
+                return
         if key.endswith(".parquet") and begin:
             self.asked.set()
             if self.trouble == "deny":

@@ -30,6 +30,29 @@ class Trouble(CliTest):
         self.assertNotIn("INVALID_INPUT", done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
 
+    def refused(self, trouble, code, words):
+        with serve(self.dir, trouble) as (_, access):
+            done = self.ask(access, cache=trouble.replace(" ", "-"))
+        self.assertEqual((done.returncode, done.stdout), (code, ""), done.stderr)
+        self.assertRegex(done.stderr, words)
+
+    def test_a_data_file_that_a_store_does_not_have_is_one_that_is_missing(self):
+        self.refused("gone", 4, r"^error: \[DELTA_FILE_NOT_FOUND\] reading s3://bucket/t/part-\S+: there is no such object")
+        self.refused("gone parts", 4, r"^error: \[DELTA_FILE_NOT_FOUND\] reading s3://bucket/t/part-\S+: there is no such object")
+
+    def test_a_store_that_gives_two_sizes_of_a_file_is_to_blame_and_not_the_table(self):
+        self.refused("whole ends", 5, r"^error: \[SILT_IO\] the store gave 32768 bytes as all of s3://bucket/t/part-\S+, which has \d+ bytes")
+        self.refused("no ends", 5, r"^error: \[SILT_IO\] the store gave 0 bytes as all of s3://bucket/t/part-\S+, which has \d+ bytes")
+
+    def test_a_data_file_of_another_size_than_the_table_says_is_damaged(self):
+        name = next(name for name in os.listdir(os.path.join(self.dir, "t")) if name.endswith(".parquet"))
+        path = os.path.join(self.dir, "t", name)
+        size = os.path.getsize(path)
+        with open(path, "ab") as file:
+            file.write(b"more")
+        self.addCleanup(os.truncate, path, size)
+        self.refused("", 4, rf"^error: \[SILT_CORRUPT\] s3://bucket/t/part-\S+ has {size + 4} bytes, expected {size}")
+
     def silence(self, trouble):
         with serve(self.dir, trouble) as (bucket, access):
             began = time.monotonic()

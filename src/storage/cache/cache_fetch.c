@@ -41,6 +41,20 @@ silt_status sl_fetch_judge(const silt_read_request *request, struct sl_range ran
     return SILT_OK;
 }
 
+silt_status sl_fetch_judge_missing(silt_status status, silt_error *err)
+{
+    if (status == SILT_ENOTFOUND && err != NULL && !sl_error_is(err, SL_BUCKET_NOT_FOUND)) {
+        const silt_error found = *err;
+        (void)sl_fail(err, SILT_ENOTFOUND, "DELTA_FILE_NOT_FOUND", "%s", found.message);
+        sl_error_path(err, found.path);
+        if (found.hint[0] != '\0') {
+            sl_error_hint(err, "%s", found.hint);
+        }
+        err->sys_code = found.sys_code;
+    }
+    return status;
+}
+
 static void part_done(void *ctx, silt_read_request *request)
 {
     struct batch *batch = ctx;
@@ -88,7 +102,7 @@ static silt_status run_batch(struct batch *batch, const silt_call *call, size_t 
     if (batch->err != NULL && batch->err->status == SILT_OK) {
         *batch->err = whole;
     }
-    return batch->status != SILT_OK ? batch->status : status;
+    return sl_fetch_judge_missing(batch->status != SILT_OK ? batch->status : status, batch->err);
 }
 
 /* ---- opening ---- */
@@ -171,6 +185,7 @@ static silt_status take_tail(struct sl_fetch *fetch, const struct sl_fetch_part 
         return sl_fail(err, SILT_EIO, NULL, "the store did not say how long %s is", file->path);
     }
     if (file->said_size >= 0 && answer->file_size != file->said_size) {
+        file->told_size = answer->file_size;
         return sl_fail(err, SILT_ECORRUPT, NULL, "%s has %lld bytes, expected %lld", file->path,
                        (long long)answer->file_size, (long long)file->said_size);
     }
@@ -191,6 +206,28 @@ static int64_t tail_bytes(const struct sl_fetch_file_state *file)
     return file->said_size > TAIL_BYTES && file->said_size <= SL_FETCH_WHOLE_BYTES ? file->said_size : TAIL_BYTES;
 }
 
+/*
+ * A file that is not as long as it is said to be is damaged, unless the store says of the file itself that it is: then its answer was none of
+ * the file's end (an end that came as if it were the whole, a range that was refused as if the file were empty).
+ */
+static silt_status judge_sizes(struct sl_fetch *fetch, const silt_call *call, const struct sl_fetch_part *parts,
+                               size_t n, silt_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct sl_fetch_file_state *file = &fetch->files[parts[i].file];
+        int64_t size = -1;
+        int64_t modified_ms = 0;
+        if (file->told_size < 0 ||
+            silt_storage_stat(fetch->storage, call, file->path, &size, &modified_ms, NULL) != SILT_OK ||
+            size != file->said_size) {
+            continue;
+        }
+        return sl_fail(err, SILT_EIO, NULL, "the store gave %lld bytes as all of %s, which has %lld bytes",
+                       (long long)file->told_size, file->path, (long long)size);
+    }
+    return SILT_ECORRUPT;
+}
+
 static silt_status read_tails(struct sl_fetch *fetch, const silt_call *call, silt_error *err)
 {
     struct sl_fetch_part parts[TAILS_AT_ONCE];
@@ -201,7 +238,10 @@ static silt_status read_tails(struct sl_fetch *fetch, const silt_call *call, sil
             parts[i] = (struct sl_fetch_part){.file = from + i, .range = {-n_bytes, 0}};
         }
         struct batch batch = {.fetch = fetch, .on_part = take_tail, .parts = parts, .err = err};
-        SL_TRY(run_batch(&batch, call, n));
+        const silt_status status = run_batch(&batch, call, n);
+        if (status != SILT_OK) {
+            return status == SILT_ECORRUPT ? judge_sizes(fetch, call, parts, n, err) : status;
+        }
     }
     return SILT_OK;
 }
@@ -227,8 +267,8 @@ silt_status sl_fetch_open(const struct sl_fetch_request *request, const silt_cal
         status = fetch->files != NULL ? SILT_OK : sl_fail_nomem(err);
     }
     for (size_t i = 0; i < request->n_files && status == SILT_OK; i++) {
-        fetch->files[i] = (struct sl_fetch_file_state){.path = request->files[i].path,
-                                                       .said_size = request->files[i].size_bytes};
+        fetch->files[i] = (struct sl_fetch_file_state){
+            .path = request->files[i].path, .said_size = request->files[i].size_bytes, .told_size = -1};
         sl_vec_init(&fetch->files[i].wanted, env, sizeof(struct sl_range));
         fetch->n_files++;
     }

@@ -18,6 +18,7 @@
 struct sl_fetch_file_state {
     const char *path;
     int64_t said_size;
+    int64_t told_size; /* by the store, which is another; -1 */
     struct sl_cache_entry *entry;
     char tag[SILT_FILE_TAG_SIZE]; /* of the version that is read */
     struct sl_vec wanted;         /* set of struct sl_range */
@@ -66,6 +67,9 @@ struct sl_fetch {
 silt_status sl_fetch_judge(const silt_read_request *answer, struct sl_range range, silt_error *err);
 silt_status sl_fetch_judge_tag(const struct sl_fetch_file_state *file, const silt_read_request *answer,
                                silt_error *err);
+
+/* A file that is not there is a data file of a table: gives the failure its class. A bucket that is not there keeps its own. Returns status. */
+silt_status sl_fetch_judge_missing(silt_status status, silt_error *err);
 
 /* ---- cache_pump.c ---- */
 

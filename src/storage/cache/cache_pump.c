@@ -200,7 +200,7 @@ static silt_status run(struct pump *pump, silt_error *err)
     }
     const silt_status status = silt_storage_read_stream(fetch->storage, &call, &stream, err);
     sl_release(fetch->env, pump->blocks, AT_ONCE * (size_t)BLOCK_BYTES);
-    return pump->status != SILT_OK ? sl_error_take(err, &pump->error) : status;
+    return pump->status != SILT_OK ? sl_error_take(err, &pump->error) : sl_fetch_judge_missing(status, err);
 }
 
 static void *run_pump(void *arg)
