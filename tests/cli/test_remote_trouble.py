@@ -53,6 +53,18 @@ class Trouble(CliTest):
         self.addCleanup(os.truncate, path, size)
         self.refused("", 4, rf"^error: \[SILT_CORRUPT\] s3://bucket/t/part-\S+ has {size + 4} bytes, expected {size}")
 
+    def test_a_location_or_an_option_that_cannot_be_used_is_named_and_not_a_file_of_the_log(self):
+        for location, options, words in (
+            ("s3:///x", (), "location s3:///x: the location names no bucket"),
+            ("s3://bucket/t", ("--store-option", "timeout=abc"), "location s3://bucket/t: option timeout is 'abc', expected a time"),
+            ("s3://bucket/t", ("--store-option", "tiemout=1s"), "location s3://bucket/t: no store has an option 'tiemout'"),
+        ):
+            done = subprocess.run([SILT, "sql", f"SELECT * FROM delta.`{location}`", *options], env=self.env, capture_output=True, text=True,
+                                  timeout=PATIENCE, check=False)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertNotIn("_last_checkpoint", done.stderr)
+
     def silence(self, trouble):
         with serve(self.dir, trouble) as (bucket, access):
             began = time.monotonic()

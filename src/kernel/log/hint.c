@@ -240,6 +240,26 @@ silt_status sl_hint_check(const struct sl_hint *hint, const struct sl_log_file *
 
 /* ---- reading ---- */
 
+/* The hint is what is read first: a location or an option that cannot be used is told of here, and is none of the hint's. */
+static silt_status fail_location(struct sl_str root, struct sl_str path, silt_error *err)
+{
+    if (err == NULL) {
+        return SILT_EINVALID;
+    }
+    const silt_error found = *err;
+    const struct sl_str message = sl_str_from(found.message);
+    const size_t at = sl_str_find(message, path);
+    const size_t begin = at != SIZE_MAX ? at + path.len + 2 : SIZE_MAX; /* behind ": " */
+    if (begin < message.len) {
+        (void)sl_fail(err, SILT_EINVALID, found.code_name, "location %.*s: %s", SL_FMT(root), found.message + begin);
+        sl_error_path(err, found.path);
+        if (found.hint[0] != '\0') {
+            sl_error_hint(err, "%s", found.hint);
+        }
+    }
+    return SILT_EINVALID;
+}
+
 silt_status sl_hint_read(const silt_env *env, silt_storage *storage, const silt_call *call, struct sl_str root,
                          struct sl_arena *arena, struct sl_hint *out, silt_error *err)
 {
@@ -268,5 +288,5 @@ silt_status sl_hint_read(const silt_env *env, silt_storage *storage, const silt_
         silt_error_reset(err);
         return SILT_OK;
     }
-    return status;
+    return status == SILT_EINVALID ? fail_location(root, path, err) : status;
 }
