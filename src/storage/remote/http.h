@@ -61,7 +61,7 @@ struct sl_http_request {
     size_t n_headers;
     const void *body; /* of PUT, POST and the like, sent with its Content-Length, which is 0 for an empty one */
     size_t body_len;
-    size_t max_answer; /* longest body taken of an answer in bytes, more is SILT_ELIMIT; 0: 64 MiB */
+    size_t max_answer; /* longest body taken of an answer in bytes, more is SILT_EIO and `final`; 0: 64 MiB */
     /*
      * Where the body of a 2xx answer goes as it comes, instead of `answer`; NULL: into `answer`. Bodies of other codes always go into
      * `answer`. code and headers_raw are there already; whether the body will be whole is not known before the end. A status other than SILT_OK

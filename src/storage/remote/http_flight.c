@@ -78,6 +78,14 @@ static int rewind_body(void *user, curl_off_t offset, int origin)
     return CURL_SEEKFUNC_OK;
 }
 
+/* An answer that is longer than any that was asked for is the server's fault, and the next would be no shorter. */
+static silt_status refuse_length(struct sl_http_flight *flight, const char *what, size_t max)
+{
+    flight->request->final = true;
+    return sl_fail(&flight->request->error, SILT_EIO, NULL, "%s of %.*s is longer than %zu bytes", what,
+                   SL_FMT(sl_http_host_of(flight->request->url)), max);
+}
+
 /* Ends the request from a callback: no byte is taken. */
 static size_t refuse(struct sl_http_flight *flight, silt_status status)
 {
@@ -114,9 +122,7 @@ static size_t take_header(char *line, size_t size, size_t n, void *user)
         return refuse(flight, sl_fail_nomem(error_of(flight)));
     }
     if (sl_buf_status(block, NULL) != SILT_OK || flight->headers_got > SL_HTTP_MAX_HEADERS_IN_ALL) {
-        return refuse(flight,
-                      sl_fail(error_of(flight), SILT_ELIMIT, NULL, "%.*s answered with more headers than %zu bytes",
-                              SL_FMT(sl_http_host_of(flight->request->url)), SL_HTTP_MAX_HEADERS));
+        return refuse(flight, refuse_length(flight, "header of an answer", SL_HTTP_MAX_HEADERS));
     }
     if (flight->framing == SL_HTTP_FRAMING_BROKEN) { /* libcurl would wait for as many bytes as one of them says */
         return refuse(flight, sl_fail(error_of(flight), SILT_EIO, NULL,
@@ -149,8 +155,7 @@ static size_t take_body(char *bytes, size_t size, size_t n, void *user)
     const bool first = flight->body_got == 0;
     flight->last_us = now_of(flight);
     if (len > request->answer.max - flight->body_got) {
-        return refuse(flight, sl_fail(error_of(flight), SILT_ELIMIT, NULL, "answer of %.*s is longer than %zu bytes",
-                                      SL_FMT(sl_http_host_of(request->url)), request->answer.max));
+        return refuse(flight, refuse_length(flight, "answer", request->answer.max));
     }
     flight->body_got += len;
     if (request->sink != NULL && sl_http_flight_code(flight) / 100 == 2) {

@@ -122,6 +122,9 @@ static silt_status take_content(struct sl_azure *azure, struct sl_azure_request 
     if (request->exchange->status == SILT_OK && answer->code == 416 && !reading->looks) {
         return sl_range_take_none(answer, reading->wanted, err);
     }
+    if (request->exchange->status == SILT_OK && answer->code == 412 && reading->tag[0] != '\0') {
+        return sl_fail(err, SILT_ECORRUPT, NULL, "the file was replaced while it was read");
+    }
     SL_TRY(sl_azure_judge(request, err));
     if (sl_azure_is_folder(answer)) {
         return sl_fail(err, SILT_ENOTFOUND, NULL, "it is a folder");

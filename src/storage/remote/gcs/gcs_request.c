@@ -153,7 +153,7 @@ silt_status sl_gcs_fail(const struct sl_gcs *gcs, const struct sl_exchange *exch
         if (gcs->tokens == NULL) {
             sl_error_hint(err, "the request was sent without credentials");
         }
-    } else if (code == 412) {
+    } else if (code == 412 && strcmp(exchange->request.method, "GET") != 0) { /* a read has no condition */
         status = sl_fail(err, SILT_EEXISTS, NULL, "the name is taken");
     } else {
         status = sl_fail(err, SILT_EIO, NULL, "gs://%.*s answered %d for '%.*s' (%s)", SL_FMT(name->bucket), code,

@@ -233,19 +233,20 @@ static void bytes_behind_an_answer_belong_to_no_answer(void **state)
     get_and_expect(rig, "/do/body=after/4", 200, "after");
 }
 
-static void too_long_answers_and_headers_hit_a_limit(void **state)
+static void too_long_answers_and_headers_are_the_servers_fault(void **state)
 {
     struct rig *rig = *state;
     struct sl_http_request request = request_of(rig, "GET", "/do/size=1001/1");
     request.max_answer = 1000;
-    expect_failure(rig, &request, SILT_ELIMIT, "1000 bytes");
+    expect_failure(rig, &request, SILT_EIO, "1000 bytes");
+    assert_true(request.final); /* another would be as long */
     sl_http_request_release(&request);
     request.url = stub_server_url(&rig->stub, "/do/size=1000/2");
     perform(rig, &request);
     assert_int_equal(request.status, SILT_OK);
     assert_int_equal(request.answer.len, 1000);
     sl_http_request_release(&request);
-    get_and_fail(rig, "/do/headers=300/3", SILT_ELIMIT, "more headers");
+    get_and_fail(rig, "/do/headers=300/3", SILT_EIO, "header of an answer of");
     get_and_expect(rig, "/do/headers=200/4", 200, "");
 }
 
@@ -631,7 +632,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(answers_whose_head_is_cut_are_failures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(answers_whose_length_nobody_knows_are_failures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bytes_behind_an_answer_belong_to_no_answer, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(too_long_answers_and_headers_hit_a_limit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(too_long_answers_and_headers_are_the_servers_fault, set_up, tear_down),
         cmocka_unit_test_setup_teardown(request_with_effect_is_not_sent_twice, set_up, tear_down),
         cmocka_unit_test_setup_teardown(reads_are_sent_again_on_a_fresh_connection, set_up, tear_down),
         cmocka_unit_test_setup_teardown(kept_connection_that_was_closed_is_not_used, set_up, tear_down),

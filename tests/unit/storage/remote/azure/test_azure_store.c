@@ -226,6 +226,28 @@ static void the_last_bytes_are_of_one_version(void **state)
     rig_close(&rig);
 }
 
+/* A condition that fails says that the file was replaced. A service that says so of a read without one says nothing of the file. */
+static void a_file_that_is_replaced_while_it_is_read_is_told(void **state)
+{
+    static const struct {
+        int64_t offset;
+        silt_status expected;
+    } cases[] = {{-70000, SILT_ECORRUPT}, {0, SILT_EIO}};
+    struct azure_rig rig;
+    rig_open_with_key(&rig, *state);
+    assert_int_equal(store_put_new(rig.store, "az://flat/t/a", "0123456789"), SILT_PUT_DONE);
+    for (size_t i = 0; i < 2; i++) {
+        silt_read_request request = {.path = "az://flat/t/a", .offset = cases[i].offset, .length = -1};
+        silt_error err = SILT_ERROR_INIT;
+        azure_set(rig.stub, "code=412&name=ConditionNotMet&method=GET&times=1");
+        (void)!silt_storage_read_many(rig.store, NULL, &request, 1, ignore, NULL, &err);
+        assert_int_equal(request.status, cases[i].expected);
+        assert_int_equal(strstr(err.message, "was replaced while it was read") != NULL, i == 0);
+        silt_read_request_release(rig.store, &request);
+    }
+    rig_close(&rig);
+}
+
 /* Of a file of ten bytes, and of an empty one. More is asked for than there is, as much, and less; with a server that gives whole files, too. */
 static void the_last_bytes_of_files_of_any_size(void **state)
 {
@@ -329,6 +351,7 @@ int main(void)
         cmocka_unit_test_setup(a_refused_range_is_no_empty_file, azure_set_up),
         cmocka_unit_test_setup(an_odd_success_of_a_create_is_none, azure_set_up),
         cmocka_unit_test_setup(the_last_bytes_are_of_one_version, azure_set_up),
+        cmocka_unit_test_setup(a_file_that_is_replaced_while_it_is_read_is_told, azure_set_up),
         cmocka_unit_test_setup(the_last_bytes_of_files_of_any_size, azure_set_up),
         cmocka_unit_test_setup(listings_go_from_page_to_page, azure_set_up),
         cmocka_unit_test_setup(a_tree_is_removed_page_by_page, azure_set_up),

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "kernel/log/log_size.h"
 #include "part_taker.h"
 #include "storage/remote/hdfs/hdfs.h"
 
@@ -147,6 +148,28 @@ static void more_bytes_than_asked_for_are_refused(void **state)
     }
 }
 
+static void ignore(void *ctx, silt_read_request *request)
+{
+    (void)ctx;
+    (void)request;
+}
+
+/* All of a file has no length that is asked for: only the listing tells that the data node gave too little. */
+static void a_whole_read_that_comes_short_of_the_listing_is_refused(void **state)
+{
+    struct stub_store *f = *state;
+    static const silt_status expected[] = {SILT_EIO, SILT_EIO, SILT_OK};
+    send_on(f, 3, WORDS("body=345", "code=200", "body=3456"));
+    for (size_t i = 0; i < 3; i++) {
+        silt_read_request request = {.path = PATH_K, .offset = 0, .length = -1};
+        f->err = (silt_error)SILT_ERROR_INIT;
+        assert_int_equal(silt_storage_read_many(f->storage, NULL, &request, 1, ignore, NULL, &f->err), SILT_OK);
+        assert_int_equal(request.status, SILT_OK);
+        assert_int_equal(sl_log_size_check(&request, 4, &f->err), expected[i]);
+        silt_read_request_release(f->storage, &request);
+    }
+}
+
 /* The name node is asked for another, three in all. */
 static void a_data_node_that_fails_is_left_for_another(void **state)
 {
@@ -229,6 +252,7 @@ int main(void)
         TEST(where_fewer_bytes_come_the_file_must_end),
         TEST(an_offset_behind_the_end_is_none),
         TEST(more_bytes_than_asked_for_are_refused),
+        TEST(a_whole_read_that_comes_short_of_the_listing_is_refused),
         TEST(a_data_node_that_fails_is_left_for_another),
         TEST(what_fails_ends_the_stream_and_is_named),
         TEST(a_name_node_in_standby_is_asked_again),
