@@ -20,6 +20,7 @@ static const char *const fields[] = {
     FIELD("raw", "\"binary\""),
     FIELD("s", STRUCT),
     FIELD("a", ARRAY),
+    "{\"name\":\"c\",\"type\":\"string\",\"nullable\":true,\"metadata\":{\"__CHAR_VARCHAR_TYPE_STRING\":\"char(5)\"}}",
 };
 
 static void create(struct txn_fixture *f)
@@ -74,6 +75,13 @@ static void faults_are_refused_with_member_and_file(void **state)
         {"{\"minValues\":{\"day\":18262}}", "minValues.day"},
         {"{\"minValues\":{\"day\":\"2020-13-01\"}}", "minValues.day"},
         {"{\"minValues\":{\"at\":\"noon\"}}", "minValues.at"},
+        /* a day of the Julian calendar only: to some it is the next by name, to others the same by the sun */
+        {"{\"maxValues\":{\"day\":\"1500-02-29\"}}", "maxValues.day is no bound of a date"},
+        {"{\"maxValues\":{\"at\":\"1500-02-29T00:00:00.000Z\"}}", "maxValues.at is no bound of a timestamp"},
+        /* the second of these two is twice in its zone */
+        {"{\"minValues\":{\"at\":\"2020-01-01T00:00:00.000 Europe/Paris\"}}",
+         "minValues.at is no bound of a timestamp"},
+        {"{\"maxValues\":{\"at\":\"2020-10-25T02:30:00.000Europe/Paris\"}}", "maxValues.at is no bound of a timestamp"},
         {"{\"minValues\":{\"b\":\"true\"}}", "minValues.b"},
         {"{\"minValues\":{\"s\":1}}", "minValues.s must be an object"},
         {"{\"minValues\":{\"s\":{\"x\":\"1\"}}}", "minValues.s.x"},
@@ -86,6 +94,7 @@ static void faults_are_refused_with_member_and_file(void **state)
         {"{\"minValues\":{\"i\":2},\"maxValues\":{\"i\":1}}", "minValues.i is above its maximum"},
         {"{\"maxValues\":{\"s\":{\"x\":1}},\"minValues\":{\"s\":{\"x\":2}}}", "minValues.s.x is above its maximum"},
         {"{\"minValues\":{\"t\":\"b\"},\"maxValues\":{\"t\":\"a\"}}", "minValues.t is above its maximum"},
+        {"{\"minValues\":{\"c\":\"ab   \"},\"maxValues\":{\"c\":\"ab\"}}", "minValues.c is above its maximum"},
         {"{\"minValues\":{\"m\":1e3},\"maxValues\":{\"m\":999.99}}", "minValues.m is above its maximum"},
     };
     struct txn_fixture *f = *state;
@@ -116,6 +125,11 @@ static void what_writers_say_is_taken(void **state)
         "{\"minValues\":{\"t\":\"\\u00e9\"},\"maxValues\":{\"t\":\"z\"}}", /* in the order of another writer */
         "{\"minValues\":{\"day\":\"2020-01-01\",\"at\":\"2020-01-01T00:00:00.000Z\"}}",
         "{\"minValues\":{\"at\":\"2020-01-01 00:00:00\"},\"maxValues\":{\"at\":\"2020-01-01T00:00:00.000+01:00\"}}",
+        "{\"minValues\":{\"day\":\"1500-02-28\"},\"maxValues\":{\"day\":\"1500-03-01\"}}",
+        "{\"minValues\":{\"day\":\"1582-10-10\"},\"maxValues\":{\"at\":\"1500-01-01T00:00:00.000+00:09:21\"}}",
+        "{\"minValues\":{\"c\":\"ab\"},\"maxValues\":{\"c\":\"ab\"}}", /* as the file has them, of another writer */
+        "{\"minValues\":{\"c\":\"ab   \"},\"maxValues\":{\"c\":\"ab   \"}}",
+        "{\"minValues\":{\"c\":\"ab\"},\"maxValues\":{\"c\":\"ab   \"}}",
         "{\"minValues\":{\"i\":null,\"b\":false},\"maxValues\":{\"i\":1,\"b\":true},\"nullCount\":{\"i\":null}}",
         "{\"minValues\":{\"raw\":\"x\",\"a\":[1]},\"maxValues\":{\"raw\":7,\"a\":{}}}", /* nobody looks at them */
         "{\"minValues\":{\"gone\":{\"a\":\"x\"},\"I\":\"x\"},\"nullCount\":{\"gone\":-5},\"more\":[1]}",
