@@ -93,6 +93,9 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_PUT = do_DELETE = do_POST = run
 
     def list(self, query):
+        if self.s3.listing is not None:
+            self.answer(200, self.s3.listing)
+            return
         prefix, delimiter = query.get("prefix", [""])[0], query.get("delimiter", [""])[0]
         after = query.get("continuation-token", query.get("start-after", [""]))[0]
         names = sorted(n for n in self.s3.objects if n.startswith(prefix) and n > after)
@@ -152,6 +155,7 @@ class FakeS3:
         self.lock = threading.RLock()
         self.objects, self.seen, self.fault, self.skew, self.echo = {}, [], None, 0, False
         self.token_answer, self.deny_writes = (200, "{}"), None  # a part of keys that may not be written
+        self.listing = None  # what listings are answered with, instead of one
         self.server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"s3": self}))
         self.folder, self.cert = None, None
         if tls:

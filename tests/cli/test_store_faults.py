@@ -1,4 +1,5 @@
 """What a store refuses, or what stands in the way to it, is one coded line, at most one hint, and exit code 5: whichever command runs into it."""
+import gzip
 import os
 import re
 import ssl
@@ -88,6 +89,12 @@ class OverS3(FaultTest):
         for fault, error in (("region", "HTTP 400 AuthorizationHeaderMalformed"), ("moved", "HTTP 301 PermanentRedirect")):
             self.s3.fault = fault
             self.refused(rf"\[SILT_IO\] .*bucket bucket: the server answered {error}$", "set aws_region", URI, self.s3.options())
+
+    def test_a_listing_that_is_none(self):
+        self.assertEqual(self.silt(*[word.format(URI) for word in COMMANDS[-1]], *self.s3.options()).code, 0)
+        page = b"<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>"
+        for self.s3.listing in (b"", page[:30], gzip.compress(page), b"<a>" * 20):
+            self.refused(r"\[SILT_IO\] .*the server's XML is n", None, URI, self.s3.options(), COMMANDS[:4])
 
     def test_a_store_that_ignores_conditions(self):
         self.s3.fault = "noconditions"

@@ -51,7 +51,8 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
     const struct sl_str local = without_prefix(name);
     if (pass->depth == SL_XML_MAX_DEPTH || local.len > SL_XML_MAX_PATH - 1 ||
         pass->path.len > SL_XML_MAX_PATH - 1 - local.len) {
-        stop(pass, sl_fail(pass->err, SILT_ELIMIT, NULL, "XML is nested too deeply, or its names are too long"));
+        stop(pass,
+             sl_fail(pass->err, SILT_EIO, NULL, "the server's XML is nested too deeply, or its names are too long"));
         return;
     }
     pass->levels[pass->depth++] = (struct level){pass->path.len, pass->text.len};
@@ -95,7 +96,7 @@ static void XMLCALL on_text(void *user, const XML_Char *text, int len)
         return;
     }
     if ((size_t)len > SL_XML_MAX_TEXT - (pass->text.len - pass->levels[pass->depth - 1].text_at)) {
-        stop(pass, sl_fail(pass->err, SILT_ELIMIT, NULL, "an element of XML has more than %d bytes of text",
+        stop(pass, sl_fail(pass->err, SILT_EIO, NULL, "an element of the server's XML has more than %d bytes of text",
                            SL_XML_MAX_TEXT));
         return;
     }
@@ -111,7 +112,7 @@ static void XMLCALL on_doctype(void *user, const XML_Char *name, const XML_Char 
     (void)has_internal;
     struct pass *pass = user;
     if (pass->status == SILT_OK) {
-        stop(pass, sl_fail(pass->err, SILT_ECORRUPT, NULL, "XML with a document type is refused"));
+        stop(pass, sl_fail(pass->err, SILT_EIO, NULL, "the server's XML has a document type, which is refused"));
     }
 }
 
@@ -122,7 +123,7 @@ static silt_status run(struct pass *pass, struct sl_str text)
     XML_SetCharacterDataHandler(pass->parser, on_text);
     XML_SetStartDoctypeDeclHandler(pass->parser, on_doctype);
     if (text.len > INT_MAX) {
-        return sl_fail(pass->err, SILT_ELIMIT, NULL, "XML of %zu bytes is too long", text.len);
+        return sl_fail(pass->err, SILT_EIO, NULL, "the server's XML of %zu bytes is too long", text.len);
     }
     const enum XML_Status parsed = XML_Parse(pass->parser, text.len > 0 ? text.ptr : "", (int)text.len, XML_TRUE);
     if (pass->status != SILT_OK) {
@@ -133,8 +134,8 @@ static silt_status run(struct pass *pass, struct sl_str text)
         if (code == XML_ERROR_NO_MEMORY) {
             return sl_fail_nomem(pass->err);
         }
-        return sl_fail(pass->err, SILT_ECORRUPT, NULL, "XML is not well formed: %s, line %lu", XML_ErrorString(code),
-                       (unsigned long)XML_GetCurrentLineNumber(pass->parser));
+        return sl_fail(pass->err, SILT_EIO, NULL, "the server's XML is not well formed: %s, line %lu",
+                       XML_ErrorString(code), (unsigned long)XML_GetCurrentLineNumber(pass->parser));
     }
     return SILT_OK;
 }

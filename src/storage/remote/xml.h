@@ -23,7 +23,10 @@ struct sl_xml_handler {
     void *ctx;
 };
 
-/* SILT_ECORRUPT for text that is not well formed or has a document type, SILT_ELIMIT beyond the limits; the error names the line. */
+/*
+ * SILT_EIO for text that is not well formed (the error names the line), has a document type or is beyond the limits: what a server sends is its
+ * fault and no user's, whose data may be in good order.
+ */
 silt_status sl_xml_read(const silt_env *env, struct sl_str text, const struct sl_xml_handler *handler, silt_error *err);
 
 #endif

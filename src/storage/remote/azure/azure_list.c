@@ -211,7 +211,7 @@ static silt_status list_blobs(struct listing *listing, silt_error *err)
         pages++;
     } while (status == SILT_OK && !listing->stopped && marker.len > 0 && pages < MAX_PAGES);
     if (status == SILT_OK && pages == MAX_PAGES) {
-        status = sl_fail(err, SILT_ELIMIT, NULL, "a listing has more than %d pages", MAX_PAGES);
+        status = sl_fail(err, SILT_EIO, NULL, "a listing has more than %d pages", MAX_PAGES);
     }
     if (status == SILT_OK && !listing->any && start.len > 0) {
         status = look_for_any(listing, query, err);
@@ -266,7 +266,7 @@ static silt_status list_paths(struct listing *listing, silt_error *err)
         pages++;
     } while (status == SILT_OK && next.len > 0 && pages < MAX_PAGES);
     if (status == SILT_OK && pages == MAX_PAGES) {
-        status = sl_fail(err, SILT_ELIMIT, NULL, "a listing has more than %d pages", MAX_PAGES);
+        status = sl_fail(err, SILT_EIO, NULL, "a listing has more than %d pages", MAX_PAGES);
     }
     if (status == SILT_OK && page.entries.len == 0 && listing->prefix.len > 0) {
         status = look_at_path(listing, err);
@@ -377,7 +377,7 @@ static silt_status list_folders(struct listing *listing, const struct folders *f
     } while (status == SILT_OK && !listing->stopped && next.len > 0 && pages < MAX_PAGES);
     sl_buf_release(&next);
     return status == SILT_OK && pages == MAX_PAGES
-               ? sl_fail(err, SILT_ELIMIT, NULL, "a listing has more than %d pages", MAX_PAGES)
+               ? sl_fail(err, SILT_EIO, NULL, "a listing has more than %d pages", MAX_PAGES)
                : status;
 }
 

@@ -24,13 +24,22 @@ void sl_azure_page_release(struct sl_azure_page *page)
 
 static silt_status fail_page(const char *what, silt_error *err)
 {
-    return sl_fail(err, SILT_EIO, NULL, "a page of a listing cannot be used: %s", what);
+    return sl_fail(err, SILT_EIO, NULL, "%s", what);
+}
+
+/* What a page ends with. */
+static silt_status conclude(silt_status status, silt_error *err)
+{
+    if (status == SILT_EIO) {
+        sl_error_context(err, "a page of a listing cannot be used");
+    }
+    return status;
 }
 
 static silt_status add_entry(struct sl_azure_page *page, const struct sl_azure_entry *entry, silt_error *err)
 {
     if (page->entries.len >= page->limit) {
-        return sl_fail(err, SILT_ELIMIT, NULL, "a page of a listing has more than %d names", MAX_ENTRIES);
+        return sl_fail(err, SILT_EIO, NULL, "it has more than %d names", MAX_ENTRIES);
     }
     struct sl_azure_entry *slot = sl_vec_push(&page->entries);
     if (slot == NULL) {
@@ -121,24 +130,17 @@ silt_status sl_azure_page_read_xml(struct sl_azure_page *page, struct sl_str tex
 {
     struct blob_pass pass = {.page = page};
     const struct sl_xml_handler handler = {.on_start = on_start, .on_end = on_end, .ctx = &pass};
-    silt_error reason = SILT_ERROR_INIT;
     page->next = (struct sl_str){0};
     page->limit = page->entries.len + MAX_ENTRIES;
     /* Some send a byte order mark. */
     if (sl_str_starts_with(text, SL_STR("\xEF\xBB\xBF"))) {
         text = sl_str_sub(text, 3, text.len);
     }
-    const silt_status status = sl_xml_read(page->arena.env, text, &handler, &reason);
-    if (status == SILT_ECORRUPT) {
-        return fail_page(reason.message, err);
+    silt_status status = sl_xml_read(page->arena.env, text, &handler, err);
+    if (status == SILT_OK && !pass.is_page) {
+        status = fail_page("it is no EnumerationResults", err);
     }
-    if (status != SILT_OK) {
-        if (err != NULL) {
-            *err = reason;
-        }
-        return status;
-    }
-    return pass.is_page ? SILT_OK : fail_page("it is no EnumerationResults", err);
+    return conclude(status, err);
 }
 
 /* ---- JSON ---- */
@@ -181,7 +183,7 @@ silt_status sl_azure_page_read_json(struct sl_azure_page *page, struct sl_str te
     struct sl_json_doc *doc = NULL;
     silt_status status = sl_json_parse(page->arena.env, text, &doc, NULL);
     if (status != SILT_OK) {
-        return status == SILT_ENOMEM ? sl_fail_nomem(err) : fail_page("it is not JSON", err);
+        return status == SILT_ENOMEM ? sl_fail_nomem(err) : conclude(fail_page("it is not JSON", err), err);
     }
     const sl_json *paths = sl_json_member(sl_json_root(doc), "paths");
     const sl_json *path = NULL;
@@ -195,5 +197,5 @@ silt_status sl_azure_page_read_json(struct sl_azure_page *page, struct sl_str te
         status = add_path(page, path, err);
     }
     sl_json_free(doc);
-    return status;
+    return conclude(status, err);
 }

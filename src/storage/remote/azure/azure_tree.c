@@ -56,7 +56,7 @@ static silt_status remove_folder(struct sl_azure *azure, struct sl_azure_access 
     } while (status == SILT_OK && next.len > 0 && pages < MAX_PAGES);
     sl_buf_release(&next);
     return status == SILT_OK && pages == MAX_PAGES
-               ? sl_fail(err, SILT_ELIMIT, NULL, "the removal of a folder takes more than %d steps", MAX_PAGES)
+               ? sl_fail(err, SILT_EIO, NULL, "the removal of a folder takes more than %d steps", MAX_PAGES)
                : status;
 }
 
@@ -137,7 +137,7 @@ static silt_status remove_names(struct sl_azure *azure, struct sl_azure_access *
     sl_buf_release(&prefix);
     sl_buf_release(&marker);
     return status == SILT_OK && pages == MAX_PAGES
-               ? sl_fail(err, SILT_ELIMIT, NULL, "a listing has more than %d pages", MAX_PAGES)
+               ? sl_fail(err, SILT_EIO, NULL, "a listing has more than %d pages", MAX_PAGES)
                : status;
 }
 

@@ -178,7 +178,7 @@ struct sl_s3_page {
     struct sl_str token; /* of the next page; absent if there is none */
 };
 
-/* SILT_ECORRUPT or SILT_EIO for an answer that does not hold together. */
+/* SILT_EIO for an answer that does not hold together. */
 silt_status sl_s3_parse_page(const silt_env *env, struct sl_str body, struct sl_s3_page *page, silt_error *err);
 /* Text of the one element of that path, "InitiateMultipartUploadResult/UploadId"; absent if there is none. */
 silt_status sl_s3_parse_text(struct sl_arena *arena, struct sl_str body, const char *path, struct sl_str *out,

@@ -81,7 +81,7 @@ static void broken_text_is_refused(void **state)
         "<a", "<a>\x01</a>", "<a b></a>", "{\"json\": 1}"};
     char out[256];
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        assert_int_equal(read_xml(sl_str_from(texts[i]), NULL, out, sizeof(out), NULL), SILT_ECORRUPT);
+        assert_int_equal(read_xml(sl_str_from(texts[i]), NULL, out, sizeof(out), NULL), SILT_EIO);
     }
 }
 
@@ -94,8 +94,8 @@ static void document_types_are_refused(void **state)
     char out[256];
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         silt_error err = SILT_ERROR_INIT;
-        assert_int_equal(read_xml(sl_str_from(texts[i]), NULL, out, sizeof(out), &err), SILT_ECORRUPT);
-        assert_string_equal(err.message, "XML with a document type is refused");
+        assert_int_equal(read_xml(sl_str_from(texts[i]), NULL, out, sizeof(out), &err), SILT_EIO);
+        assert_string_equal(err.message, "the server's XML has a document type, which is refused");
         assert_string_equal(out, "");
     }
 }
@@ -138,13 +138,13 @@ static void limits_hold(void **state)
     memset(long_name, 'n', sizeof(long_name));
     long_name[SL_XML_MAX_PATH] = '\0';
     assert_int_equal(read_nested(SL_XML_MAX_DEPTH, "a"), SILT_OK);
-    assert_int_equal(read_nested(SL_XML_MAX_DEPTH + 1, "a"), SILT_ELIMIT);
-    assert_int_equal(read_nested(1, long_name), SILT_ELIMIT);
+    assert_int_equal(read_nested(SL_XML_MAX_DEPTH + 1, "a"), SILT_EIO);
+    assert_int_equal(read_nested(1, long_name), SILT_EIO);
     long_name[SL_XML_MAX_PATH - 1] = '\0';
     assert_int_equal(read_nested(1, long_name), SILT_OK);
-    assert_int_equal(read_nested(2, long_name), SILT_ELIMIT);
+    assert_int_equal(read_nested(2, long_name), SILT_EIO);
     assert_int_equal(read_long(SL_XML_MAX_TEXT), SILT_OK);
-    assert_int_equal(read_long(SL_XML_MAX_TEXT + 1), SILT_ELIMIT);
+    assert_int_equal(read_long(SL_XML_MAX_TEXT + 1), SILT_EIO);
 }
 
 static void memory_may_run_out(void **state)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/buf.h"
 #include "test_env.h"
 
 #define TIME "Wed, 01 Jan 2020 00:00:05 GMT"
@@ -115,6 +116,30 @@ static void pages_that_are_none_are_refused(void **state)
     }
 }
 
+/* What is beyond all limits is the service's fault, too: no user's table is too large for it. */
+static void pages_beyond_limits_are_refused(void **state)
+{
+    struct rig *rig = *state;
+    silt_error err = SILT_ERROR_INIT;
+    struct sl_buf text;
+    sl_buf_init(&text, &rig->test.env);
+    for (size_t i = 0; i < 20; i++) {
+        sl_buf_put_c(&text, "<a>");
+    }
+    assert_int_equal(read_xml(rig, sl_buf_cstr(&text), &err), SILT_EIO);
+    assert_non_null(strstr(err.message, "a page of a listing cannot be used: "));
+    assert_non_null(strstr(err.message, "nested too deeply"));
+    sl_buf_clear(&text);
+    sl_buf_put_c(&text, "{\"paths\":[");
+    for (size_t i = 0; i < 100001; i++) {
+        sl_buf_put_c(&text, i > 0 ? ",{\"name\":\"a\",\"isDirectory\":true}" : "{\"name\":\"a\",\"isDirectory\":true}");
+    }
+    sl_buf_put_c(&text, "]}");
+    assert_int_equal(sl_azure_page_read_json(&rig->page, sl_buf_view(&text), &err), SILT_EIO);
+    assert_string_equal(err.message, "a page of a listing cannot be used: it has more than 100000 names");
+    sl_buf_release(&text);
+}
+
 static void paths_have_name_size_and_time(void **state)
 {
     struct rig *rig = *state;
@@ -156,6 +181,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_empty_page_is_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_stands_for_a_folder_is_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pages_that_are_none_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pages_beyond_limits_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(paths_have_name_size_and_time, set_up, tear_down),
         cmocka_unit_test_setup_teardown(paths_that_are_none_are_refused, set_up, tear_down),
     };

@@ -91,12 +91,13 @@ static void a_page_that_does_not_hold_together_is_refused(void **state)
         PAGE("<EncodingType>url</EncodingType>" OBJECT("a%zz", "1")),
         PAGE("<EncodingType>url</EncodingType>" OBJECT("a%00b", "1")),
         "<ListBucketResult><Contents>",
+        "",
+        "\x1f\x8b\b of another encoding",
     };
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
         struct fixture f;
         set_up(&f);
-        const silt_status status = parse(&f, pages[i]);
-        assert_true(status == SILT_EIO || status == SILT_ECORRUPT);
+        assert_int_equal(parse(&f, pages[i]), SILT_EIO);
         tear_down(&f);
     }
 }

@@ -497,12 +497,13 @@ static void a_listing_that_lies_is_refused(void **state)
         {PAGE("<IsTruncated>true</IsTruncated>"), "code=404"},          /* does not say how */
         {"body=<html></html>", "code=404"},
         {"body={}", "code=404"},
+        {"body=", "code=404"}, /* the answer is lost on its way, and says so nowhere */
+        {"body=<ListBucketResult><Contents><Key>t/a</K", "code=404"},
     };
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
         char names[256];
         stub_store_script(f, "GET", "/b?", WORDS(pages[i][0], pages[i][1]));
-        const silt_status status = list(f, NULL, names);
-        assert_true(status == SILT_EIO || status == SILT_ECORRUPT);
+        assert_int_equal(list(f, NULL, names), SILT_EIO);
         stub_store_script(f, "GET", "/b?", WORDS(PAGE(OBJECT("t/a")))); /* uses up what is left of the script */
         (void)list(f, NULL, names);
         (void)list(f, NULL, names);
