@@ -53,6 +53,7 @@ static size_t value_of_parameter(struct sl_str text, size_t at)
     size_t n = is_char(text, at, '?', "%3f");
     n = n > 0 ? n : is_char(text, at, '&', "%26");
     n = n > 0 ? n : is_char(text, at, ';', "%3b");
+    n = n > 0 ? n : is_char(text, at, '#', "%23");
     for (size_t i = 0; n > 0 && i < sizeof(names) / sizeof(names[0]); i++) {
         const size_t end = at + n + strlen(names[i]);
         const size_t equals = begins_with(text, at + n, names[i]) ? is_char(text, end, '=', "%3d") : 0;
@@ -70,6 +71,12 @@ static bool is_s3(struct sl_str text, size_t at)
            (at >= 3 && (begins_with(text, at - 3, "s3a://") || begins_with(text, at - 3, "s3n://")));
 }
 
+/* Does a word of a text end there? */
+static bool ends_word(struct sl_str text, size_t at)
+{
+    return at >= text.len || strchr("?#\"'`<> \t\r\n", text.ptr[at]) != NULL;
+}
+
 /* Where a user with a password ends whose "://" is at `at`: the place of the '@'; 0 if there is none. */
 static size_t end_of_user(struct sl_str text, size_t at)
 {
@@ -77,12 +84,15 @@ static size_t end_of_user(struct sl_str text, size_t at)
     if (!begins_with(text, at, "://")) {
         return 0;
     }
-    for (size_t i = at + 3; i < text.len && strchr("?#\"'`<> \t\r\n", text.ptr[i]) == NULL; i++) {
-        password = password || text.ptr[i] == ':';
-        if (text.ptr[i] == '/' && !(password && is_s3(text, at))) {
+    const bool s3 = is_s3(text, at);
+    for (size_t i = at + 3; !ends_word(text, i); i++) {
+        const char c = text.ptr[i];
+        password = password || c == ':';
+        if (c == '/' && !(s3 && (password || text.ptr[i - 1] == '/'))) {
             return 0;
         }
-        if (text.ptr[i] == '@' && password) {
+        const bool no_bucket = s3 && i > at + 3 && (ends_word(text, i + 1) || text.ptr[i + 1] == '/');
+        if (c == '@' && (password || no_bucket)) {
             return i;
         }
     }
@@ -92,7 +102,7 @@ static size_t end_of_user(struct sl_str text, size_t at)
 /* Nothing that is looked for begins with any other character. */
 static bool may_begin(char c)
 {
-    return c == '?' || c == '&' || c == ';' || c == '%' || c == ':';
+    return c == '?' || c == '&' || c == ';' || c == '%' || c == ':' || c == '#';
 }
 
 size_t sl_mask_secrets(char *text, size_t len)

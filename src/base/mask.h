@@ -11,8 +11,8 @@
 #include "base/str.h"
 
 /*
- * Puts '*' in the place of signatures and tokens in queries ("?sig=…", "&X-Amz-Signature=…", also percent-encoded) and of users with passwords
- * ("://user:password@"), in place; returns the new length, which is no longer. Pure.
+ * Puts '*' in the place of signatures and tokens in queries and fragments ("?sig=…", "&X-Amz-Signature=…", "#sig=…", also percent-encoded) and
+ * of users with passwords ("://user:password@", with S3 also "s3://secret@/"), in place; returns the new length, which is no longer. Pure.
  */
 size_t sl_mask_secrets(char *text, size_t len);
 

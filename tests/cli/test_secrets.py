@@ -186,6 +186,24 @@ class OverS3(SecretsTest):
             self.run_all(commands_against(self.uri)[:1] + [["doctor", self.uri]], *options, codes=(1, 2, 4, 5))
         self.search()
 
+    def test_endpoints_that_are_mistyped(self):
+        stores = (
+            (self.uri, {"aws_access_key_id": "AK", "aws_secret_access_key": "x", "aws_region": "r"}, "aws_endpoint_url"),
+            ("az://flat/t", {"azure_storage_account_name": "acct", "azure_storage_account_key": "eA==", "allow_http": "true"},
+             "azure_storage_endpoint"),
+            ("gs://bucket/t", {"google_bearer_token": "x", "allow_http": "true"}, "google_base_url"),
+        )  # fmt: skip
+        hush = PROXY_PASSWORD
+        mistyped = (f"http:/u:{hush}@127.0.0.1:9", f"//u:{hush}@127.0.0.1:9", f"http:///u:{hush}@127.0.0.1:9", f"u:{hush}@127.0.0.1:9",
+                    f"http:u:{hush}@127.0.0.1:9", f"http://127.0.0.1:9/#{hush}", f"http://127.0.0.1:9/?{hush}",
+                    f"http://127.0.0.1:9/u:{hush}@host")  # fmt: skip
+        for uri, given, name in stores:
+            for value in mistyped:
+                options = [part for key, text in {**given, name: value}.items() for part in ("--store-option", f"{key}={text}")]
+                self.run_all([["read", uri], ["doctor", uri, "-o", "jsonl"]], *options, codes=(1,))
+                self.assertIn(name, self.outputs[-1][1].decode())
+        self.search()
+
     def test_a_password_of_a_proxy(self):
         env = {"http_proxy": f"http://me:{PROXY_PASSWORD}@127.0.0.1:1"}
         self.run_all([["doctor", self.uri]], *self.s3.options(aws_endpoint_url="http://silt.example"), env=env, codes=(5,))
@@ -219,6 +237,9 @@ class InLocations(SecretsTest):
             f"s3://bucket/t?X-Amz-Security-Token={quote(SESSION, safe='')}&X-Amz-Signature={'0af9' * 16}",
             f"s3://AKIAHUSH:{SECRET}@bucket/t",
             f"s3a://AKIAHUSH:{quote(SECRET, safe='')}@bucket/t",
+            f"s3:///AKIAHUSH:{SECRET}@bucket/t",
+            f"s3://{quote(SECRET, safe='')}@/t",
+            f"s3://bucket/t#sig={AZURE_SAS}",
             f"webhdfs://host:1/t?delegation={DELEGATION}",
             f"http://me:{PROXY_PASSWORD}@127.0.0.1:1/t",
         ]

@@ -11,12 +11,14 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "storage/remote/url.h"
 
 #define NEAR_DISTANCE 8     /* names are long: so much may be wrong in one that is still recognised */
 #define MANY_TYPOS 2        /* with more of them than this, the begin of a name tells more */
 #define MIN_BEGIN 5         /* bytes of a name that are enough of a begin */
 #define MAX_NAME 256        /* bytes of an option's name */
 #define MAX_VALUE (1 << 20) /* bytes of a value */
+#define MAX_SHOWN 100       /* bytes of a value in an error */
 #define BUCKET_PREFIX "fs.s3a.bucket."
 
 struct given {
@@ -349,10 +351,13 @@ const char *sl_option_name(enum sl_option option)
 
 silt_status sl_option_unusable(enum sl_option option, const char *value, const char *expected, silt_error *err)
 {
-    if (rows[option].secret || strchr(value, '@') != NULL) { /* a URL may have a password */
+    if (rows[option].secret) {
         return sl_fail(err, SILT_EINVALID, NULL, "option %s cannot be used, expected %s", rows[option].name, expected);
     }
-    return sl_fail(err, SILT_EINVALID, NULL, "option %s is '%.100s', expected %s", rows[option].name, value, expected);
+    const struct sl_url_shown shown = sl_url_show(sl_str_from(value));
+    const int len = shown.tail.len < MAX_SHOWN ? (int)shown.tail.len : MAX_SHOWN;
+    return sl_fail(err, SILT_EINVALID, NULL, "option %s is '%.*s%s%.*s%s', expected %s", rows[option].name,
+                   SL_FMT(shown.head), shown.hidden, len, len > 0 ? shown.tail.ptr : "", shown.cut, expected);
 }
 
 static bool is_one_of(struct sl_str text, const char *words)

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/env.h"
 #include "base/time.h"
+#include "storage/remote/url.h"
 
 #define MAX_TEXT 1000
 #define LONG_ID 12 /* of shorter ones the end is not shown */
@@ -103,18 +104,9 @@ void sl_trace_credential(const struct sl_remote_context *context, const char *pr
 
 void sl_trace_put_value(struct sl_buf *out, const char *value)
 {
-    const struct sl_str text = sl_str_from(value);
-    const size_t scheme = sl_str_find(text, SL_STR("://"));
-    const size_t begin = scheme == SIZE_MAX ? 0 : scheme + 3;
-    size_t end = begin;
-    size_t host = begin;
-    while (end < text.len && strchr("/?#", text.ptr[end]) == NULL) {
-        host = text.ptr[end] == '@' ? end + 1 : host;
-        end++;
-    }
-    const size_t query = strcspn(value + end, "?#") + end;
-    sl_buf_put_str(out, sl_str_sub(text, 0, begin));
-    sl_buf_put_c(out, host > begin ? "…@" : "");
-    sl_buf_put_str(out, sl_str_sub(text, host, query));
-    sl_buf_put_c(out, query < text.len ? "?…" : "");
+    const struct sl_url_shown shown = sl_url_show(sl_str_from(value));
+    sl_buf_put_str(out, shown.head);
+    sl_buf_put_c(out, shown.hidden);
+    sl_buf_put_str(out, shown.tail);
+    sl_buf_put_c(out, shown.cut);
 }

@@ -33,7 +33,7 @@ void sl_trace_failure(const struct sl_remote_context *context, const char *step,
 void sl_trace_credential(const struct sl_remote_context *context, const char *provider, silt_status status,
                          const struct sl_credential *found, const char *absent, const silt_error *err);
 
-/* Appends what may be shown of a value that is no secret itself: a password in a URL and its query are left out. */
+/* Appends what may be shown of a value that is no secret itself: sl_url_show. */
 void sl_trace_put_value(struct sl_buf *out, const char *value);
 
 #endif

@@ -86,6 +86,88 @@ bool sl_url_is_usable(struct sl_str url)
     return sl_url_origin(url).ptr != NULL;
 }
 
+/* ---- what may be shown ---- */
+
+/* The length of what a URL begins with, or somebody took for it: "http://", "http:/", "//". */
+static size_t head_length(struct sl_str text)
+{
+    size_t end = 0;
+    while (end < text.len && (is_unreserved(text.ptr[end]) || text.ptr[end] == '+')) {
+        end++;
+    }
+    const bool named = end > 0 && end < text.len && text.ptr[end] == ':';
+    const size_t slashes = named ? end + 1 : 0;
+    end = slashes;
+    while (end < text.len && text.ptr[end] == '/') {
+        end++;
+    }
+    return end - slashes >= (named ? 1 : 2) ? end : 0;
+}
+
+static size_t last_of(struct sl_str text, char wanted)
+{
+    size_t at = text.len;
+    while (at > 0 && text.ptr[at - 1] != wanted) {
+        at--;
+    }
+    return at > 0 ? at - 1 : SIZE_MAX;
+}
+
+/* "host", "host:80", "[::1]:80" */
+static bool is_authority(struct sl_str text)
+{
+    size_t end = 0;
+    if (text.len > 0 && text.ptr[0] == '[') {
+        const size_t bracket = sl_str_find(text, SL_STR("]"));
+        end = bracket == SIZE_MAX ? 0 : bracket + 1;
+    }
+    while (end < text.len && is_unreserved(text.ptr[end])) {
+        end++;
+    }
+    const size_t host = end;
+    end += end < text.len && text.ptr[end] == ':' ? 1 : 0;
+    while (end < text.len && sl_is_digit(text.ptr[end])) {
+        end++;
+    }
+    return host > 0 && end == text.len;
+}
+
+/* Is it a URL without a user? rest: what stands behind its head, without what is cut. */
+static bool is_sound(struct sl_str head, struct sl_str rest)
+{
+    const size_t slash = sl_str_find(rest, SL_STR("/"));
+    const size_t end = slash == SIZE_MAX ? rest.len : slash;
+    const struct sl_str path = sl_str_sub(rest, end, rest.len);
+    const size_t at = last_of(path, '@');
+    const bool user = at != SIZE_MAX && memchr(path.ptr, ':', at) != NULL; /* "/u:password@host" */
+    return sl_str_ends_with(head, SL_STR("://")) && is_authority(sl_str_sub(rest, 0, end)) && !user;
+}
+
+struct sl_url_shown sl_url_show(struct sl_str value)
+{
+    size_t end = 0;
+    while (end < value.len && value.ptr[end] != '?' && value.ptr[end] != '#') {
+        end++;
+    }
+    const size_t begin = head_length(sl_str_sub(value, 0, end));
+    const struct sl_str rest = sl_str_sub(value, begin, end);
+    const size_t at = last_of(rest, '@');
+    const size_t slash = sl_str_find(rest, SL_STR("/"));
+    const struct sl_str first = sl_str_sub(rest, 0, slash == SIZE_MAX ? rest.len : slash);
+    struct sl_url_shown shown = {sl_str_sub(value, 0, begin), "", rest, end < value.len ? "?…" : ""};
+    if (is_sound(shown.head, rest)) {
+        return shown;
+    }
+    if (at != SIZE_MAX) {
+        shown.hidden = "…@";
+        shown.tail = sl_str_sub(rest, at + 1, rest.len);
+    } else if (last_of(value, '@') != SIZE_MAX || (begin > 0 && first.len > 0 && !is_authority(first))) {
+        shown.hidden = "…"; /* a password with a '?' in it, or one whose host is missing */
+        shown.tail = SL_STR("");
+    }
+    return shown;
+}
+
 void sl_url_put_foreign(struct sl_buf *out, struct sl_str text, size_t max)
 {
     const struct sl_str trimmed = sl_str_trim(text);

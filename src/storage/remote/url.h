@@ -30,6 +30,20 @@ bool sl_url_is_private(struct sl_str url);
 bool sl_url_is_usable(struct sl_str url);
 
 /*
+ * What may be shown of a value that is no secret itself, but may hold one: `head`, "…" where something is left out, `tail`, "?…" where something is
+ * cut. Of a URL the user goes, and all from '?' or '#' on. Of what only looks like one, or is none, all before the last '@' goes, wherever that is:
+ * who mistypes a URL has its password in any place. Borrowed.
+ */
+struct sl_url_shown {
+    struct sl_str head; /* "http://" */
+    const char *hidden; /* "…@", "…", or "" */
+    struct sl_str tail;
+    const char *cut; /* "?…" or "" */
+};
+
+struct sl_url_shown sl_url_show(struct sl_str value);
+
+/*
  * Appends what a server said, as one line of printable ASCII, at most `max` bytes: for messages. Bytes of other kinds become '?'.
  */
 void sl_url_put_foreign(struct sl_buf *out, struct sl_str text, size_t max);

@@ -27,6 +27,8 @@ static void signatures_are_masked(void **state)
     check("a%3Fsv%3D1%26sig%3Dab%252B%26se%3D2", "a%3Fsv%3D1%26sig%3D*%26se%3D2");
     check("/webhdfs/v1/t?op=OPEN&delegation=HAAE", "/webhdfs/v1/t?op=OPEN&delegation=*");
     check("?token=a;password=b", "?token=*;password=*");
+    check("s3://bucket/t#sig=ab", "s3://bucket/t#sig=*");
+    check("s3://bucket/t%23sig%3Dab", "s3://bucket/t%23sig%3D*");
 }
 
 static void users_with_passwords_are_masked(void **state)
@@ -37,6 +39,9 @@ static void users_with_passwords_are_masked(void **state)
     check("S3A://AK:se/c:r@bucket/t", "S3A://*@bucket/t");
     check("http://host:1/x@y", "http://host:1/x@y");
     check("s3://AK:secret@bucket/t", "s3://*@bucket/t");
+    check("s3:///AK:secret@bucket/t", "s3://*@bucket/t");
+    check("s3://secret@/t", "s3://*@/t");
+    check("no 's3a://secret@'", "no 's3a://*@'");
 }
 
 static void all_else_stays(void **state)
@@ -44,6 +49,9 @@ static void all_else_stays(void **state)
     (void)state;
     check("", "");
     check("abfss://container@account.dfs.core.windows.net/t", "abfss://container@account.dfs.core.windows.net/t");
+    check("s3://bucket//a:b@c", "s3://bucket//a:b@c");
+    check("s3://user@bucket/t", "s3://user@bucket/t");
+    check("file:///a:b@c", "file:///a:b@c");
     check("WHERE sig=5 AND token=7", "WHERE sig=5 AND token=7");
     check("?sig=", "?sig=");
     check("?sig=&x=1", "?sig=&x=1");

@@ -27,7 +27,7 @@ static silt_status take_base_url(struct sl_gcs *gcs, silt_error *err)
         url[len - 1] = '\0';
     }
     gcs->base_url = url;
-    if (!sl_url_is_usable(sl_str_from(url))) {
+    if (!sl_url_is_usable(sl_str_from(url)) || strpbrk(url, "?#@") != NULL) {
         return sl_option_unusable(SL_OPTION_GCS_ENDPOINT, wanted, "a URL http(s)://HOST", err);
     }
     const bool has_secret = gcs->credentials.kind != SL_GCS_ANONYMOUS;

@@ -64,13 +64,13 @@ static bool is_host(struct sl_str text)
             return false;
         }
     }
-    return text.len > 0;
+    return text.len > 0 && text.ptr[text.len - 1] != ':';
 }
 
 static bool is_path(struct sl_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
-        if (text.ptr[i] <= ' ' || text.ptr[i] > '~' || text.ptr[i] == '?' || text.ptr[i] == '#') {
+        if (text.ptr[i] <= ' ' || text.ptr[i] > '~' || strchr("?#@", text.ptr[i]) != NULL) {
             return false;
         }
     }

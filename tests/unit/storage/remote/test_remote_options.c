@@ -198,6 +198,8 @@ static void secrets_are_not_told(void **state)
     silt_error err = SILT_ERROR_INIT;
     assert_int_equal(sl_option_unusable(SL_OPTION_S3_SECRET_KEY, "hidden", "a key", &err), SILT_EINVALID);
     assert_string_equal(err.message, "option aws_secret_access_key cannot be used, expected a key");
+    (void)sl_option_unusable(SL_OPTION_S3_ENDPOINT, "http:/u:hush@host/a?hush", "a URL", &err);
+    assert_string_equal(err.message, "option aws_endpoint_url_s3 is 'http:/…@host/a?…', expected a URL");
 }
 
 struct seen {

@@ -41,7 +41,46 @@ static void values_lose_passwords_and_queries(void **state)
         {"me:hush@proxy:1", "…@proxy:1"},
         {"https://host/a@b", "https://host/a@b"},
         {"https://host#hush", "https://host?…"},
+        {"http://[::1]:9/a", "http://[::1]:9/a"},
+        {"arn:aws:iam::1:role/r", "arn:aws:iam::1:role/r"},
+        {"h1:50070,h2:50070", "h1:50070,h2:50070"},
+        {"/etc/ssl/ca.pem", "/etc/ssl/ca.pem"},
         {"", ""},
+    };
+    struct fixture f;
+    set_up(&f);
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        struct sl_buf out;
+        sl_buf_init(&out, &f.t.env);
+        sl_trace_put_value(&out, pairs[i][0]);
+        assert_string_equal(sl_buf_cstr(&out), pairs[i][1]);
+        sl_buf_release(&out);
+    }
+    test_env_check(&f.t);
+}
+
+/* What is mistyped: where the password is, is anybody's guess, and more is left out than of a URL. */
+static void values_that_are_no_urls_lose_more(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"http:/u:hush@host", "http:/…@host"},
+        {"http:///u:hush@host", "http:///…@host"},
+        {"http:u:hush@host", "…@host"},
+        {"//u:hush@host:1", "//…@host:1"},
+        {"/u:hush@host", "…@host"},
+        {"u:hush@host", "…@host"},
+        {"http://u:hu/sh@host/base", "http://…@host/base"},
+        {"http://u:h@:1/ush@host", "http://…@host"},
+        {"http://u:h?ush@host", "http://…?…"},
+        {"u:h#ush@host", "…?…"},
+        {"http://u:hush%40host", "http://…"},
+        {"http://u:hush", "http://…"},
+        {"http:/u:hush", "http:/…"},
+        {"http:// u:hush@host", "http://…@host"},
+        {"host#hush", "host?…"},
+        {"@", "…@"},
+        {"http://", "http://"},
     };
     struct fixture f;
     set_up(&f);
@@ -105,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_lose_passwords_and_queries),
+        cmocka_unit_test(values_that_are_no_urls_lose_more),
         cmocka_unit_test(credentials_are_told_by_their_ends),
         cmocka_unit_test(failures_and_absences_are_told),
     };

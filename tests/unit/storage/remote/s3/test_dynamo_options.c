@@ -138,7 +138,7 @@ static void unusable_values_are_refused(void **state)
     check_refused(&f, OPEN(&f, CHOSEN, {"aws_skip_signature", "true"}), "needs credentials");
     check_refused(&f, OPEN(&f, CHOSEN, {"aws_region_dynamodb", "a b"}), "the name of a region");
     check_refused(&f, OPEN(&f, CHOSEN, {"aws_endpoint_url_dynamodb", "ftp://x"}), "aws_endpoint_url_dynamodb");
-    check_refused(&f, OPEN(&f, CHOSEN, {"aws_endpoint_url_dynamodb", "http://u:p@x"}), "cannot be used");
+    check_refused(&f, OPEN(&f, CHOSEN, {"aws_endpoint_url_dynamodb", "http://u:p@x"}), "is 'http://…@x', expected");
     check_refused(&f, OPEN(&f, CHOSEN, {"aws_endpoint_url_dynamodb", "http://x"}, {"allow_http", "false"}),
                   "where it is allowed");
 }
