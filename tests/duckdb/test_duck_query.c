@@ -234,6 +234,33 @@ static void progress_is_told_while_a_query_runs(void **state)
     assert_true(told > 0);
 }
 
+/* With progress DuckDB is driven task by task, and says what failed in another place. */
+static void a_query_with_progress_fails_as_one_without(void **state)
+{
+    struct duck_fixture *fx = *state;
+    static const char *const statements[] = {
+        "SELECT CAST('a' || range AS INT) FROM range(3)",
+        "SELECT 2147483647::INT + range::INT FROM range(3)",
+        "SELECT error('boom')",
+        "COPY (FROM range(3)) TO '/nonexistent/x.csv'",
+        "COPY (FROM range(100000)) TO '/dev/full' (FORMAT csv)",
+    };
+    int told = 0;
+    const silt_call call = {
+        .size = sizeof(call), .abi_version = SILT_ABI_VERSION, .progress = count_progress, .progress_ctx = &told};
+    for (size_t i = 0; i < sizeof(statements) / sizeof(statements[0]); i++) {
+        fx->call = NULL;
+        const silt_status plain = duck_try_query(fx, statements[i]);
+        const silt_error expected = fx->err;
+        assert_int_not_equal(plain, SILT_OK);
+        fx->call = &call;
+        assert_int_equal(duck_try_query(fx, statements[i]), plain);
+        assert_string_equal(fx->err.code_name, expected.code_name);
+        assert_string_equal(fx->err.message, expected.message);
+        assert_int_equal(fx->err.position, expected.position);
+    }
+}
+
 static void options_are_set_for_all_connections(void **state)
 {
     struct duck_fixture *fx = *state;
@@ -269,6 +296,7 @@ int main(void)
         TEST(cancelled_query_ends_early),
         TEST(cancellation_reaches_a_running_stream),
         TEST(progress_is_told_while_a_query_runs),
+        TEST(a_query_with_progress_fails_as_one_without),
         TEST(options_are_set_for_all_connections),
         TEST(extensions_are_never_fetched),
     };

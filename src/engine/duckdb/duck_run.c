@@ -54,15 +54,22 @@ static silt_status enable_progress(struct sl_duck_conn *conn, silt_error *err)
     return SILT_OK;
 }
 
-static silt_status run_tasks(struct sl_duck_conn *conn, const silt_call *call, duckdb_pending_result pending,
-                             silt_error *err)
+/* A statement that failed says why here and nowhere else: to run it to its end then is an error of its own. */
+static silt_status finish_tasks(struct sl_duck_conn *conn, const silt_call *call, struct sl_str sql,
+                                duckdb_pending_result pending, duckdb_pending_state state, silt_error *err)
+{
+    return state == DUCKDB_PENDING_ERROR ? sl_duck_fail(conn, call, sql, duckdb_pending_error(pending), err) : SILT_OK;
+}
+
+static silt_status run_tasks(struct sl_duck_conn *conn, const silt_call *call, struct sl_str sql,
+                             duckdb_pending_result pending, silt_error *err)
 {
     const silt_env *env = conn->dp->env;
     int64_t told_us = sl_monotonic_us(env);
     for (;;) {
         const duckdb_pending_state state = duckdb_pending_execute_task(pending);
         if (duckdb_pending_execution_is_finished(state)) {
-            return SILT_OK;
+            return finish_tasks(conn, call, sql, pending, state, err);
         }
         const silt_status status = sl_call_check(env, call, err);
         if (status != SILT_OK) {
@@ -93,7 +100,7 @@ static silt_status execute(struct sl_duck_conn *conn, const silt_call *call, con
         status = sl_duck_fail(conn, call, run->sql, duckdb_pending_error(pending), err);
     }
     if (status == SILT_OK && call != NULL && call->progress != NULL) {
-        status = run_tasks(conn, call, pending, err);
+        status = run_tasks(conn, call, run->sql, pending, err);
     }
     if (status == SILT_OK && duckdb_execute_pending(pending, out) != DuckDBSuccess) {
         const char *message = duckdb_result_error(out);
