@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "kernel/engine/storage_wrap.h"
 
 /* Batches up to this size are tracked without allocating. */
 #define INLINE_BATCH 64
@@ -183,37 +184,59 @@ silt_status silt_storage_read_many(silt_storage *storage, const silt_call *call,
 static void keep_request(void *ctx, silt_read_request *request)
 {
     (void)ctx;
-    (void)request; /* there is only one, and its owner looks at it afterwards */
+    (void)request; /* its owner looks at it afterwards */
 }
 
-silt_status silt_storage_read(silt_storage *storage, const silt_call *call, const char *path, void **data,
-                              size_t *data_len, silt_error *err)
+/* requests[0] brings the file; a second one, of nothing, tells its size. */
+static silt_status read_whole(silt_storage *storage, const silt_call *call, silt_read_request *requests, size_t n,
+                              silt_error *err)
+{
+    SL_TRY(silt_storage_read_many(storage, call, requests, n, keep_request, NULL, err));
+    for (size_t i = 0; i < n; i++) {
+        const silt_read_request *told = &requests[i];
+        SL_TRY(requests[i].status);
+        if (told->file_size >= 0 && (uint64_t)told->file_size != (uint64_t)requests[0].data_len) {
+            return sl_fail(err, SILT_EIO, NULL, "got %zu bytes of a file of %lld", requests[0].data_len,
+                           (long long)told->file_size);
+        }
+    }
+    return SILT_OK;
+}
+
+static silt_status read_file(silt_storage *storage, const silt_call *call, const char *path, size_t n_requests,
+                             void **data, size_t *data_len, silt_error *err)
 {
     if (data == NULL || data_len == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "read needs out parameters");
     }
     *data = NULL;
     *data_len = 0;
-    silt_read_request request = {.path = path, .offset = 0, .length = -1};
+    silt_read_request requests[2] = {{.path = path, .length = -1}, {.path = path, .length = 0}};
     silt_error found = SILT_ERROR_INIT;
-    silt_status status = silt_storage_read_many(storage, call, &request, 1, keep_request, NULL, &found);
-    if (status == SILT_OK) {
-        status = request.status;
-    }
-    if (status == SILT_OK && request.file_size >= 0 && (uint64_t)request.file_size != (uint64_t)request.data_len) {
-        status = sl_fail(&found, SILT_EIO, NULL, "got %zu bytes of a file of %lld", request.data_len,
-                         (long long)request.file_size);
-    }
+    const silt_status status = read_whole(storage, call, requests, n_requests, &found);
+    silt_read_request_release(storage, &requests[1]);
     if (status != SILT_OK) {
-        silt_read_request_release(storage, &request);
+        silt_read_request_release(storage, &requests[0]);
         if (path == NULL || storage == NULL) {
             return sl_fail(err, status, NULL, "%s", found.message);
         }
         return sl_storage_finish(status, "reading", path, &found, err);
     }
-    *data = request.data;
-    *data_len = request.data_len;
+    *data = requests[0].data;
+    *data_len = requests[0].data_len;
     return SILT_OK;
+}
+
+silt_status silt_storage_read(silt_storage *storage, const silt_call *call, const char *path, void **data,
+                              size_t *data_len, silt_error *err)
+{
+    return read_file(storage, call, path, 1, data, data_len, err);
+}
+
+silt_status sl_storage_read_sized(silt_storage *storage, const silt_call *call, const char *path, void **data,
+                                  size_t *data_len, silt_error *err)
+{
+    return read_file(storage, call, path, 2, data, data_len, err);
 }
 
 void silt_storage_free(silt_storage *storage, void *data, size_t data_len)

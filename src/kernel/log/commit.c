@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/env.h"
 #include "base/error.h"
+#include "kernel/engine/storage_wrap.h"
 #include "kernel/log/commit_piece.h"
 #include "kernel/log/commit_twins.h"
 
@@ -257,13 +258,7 @@ silt_status sl_commit_read(silt_engine *engine, silt_storage *storage, const sil
     }
     void *data = NULL;
     size_t len = 0;
-    SL_TRY(silt_storage_read(storage, call, path.ptr, &data, &len, err));
-    if (len == 0) {
-        /* No listing tells that it has none, and a store that gives nothing must not make of it a commit of nothing. */
-        (void)sl_fail(err, SILT_EIO, NULL, "the store gave no byte of %s", path.ptr);
-        sl_error_version(err, version);
-        return SILT_EIO;
-    }
+    SL_TRY(sl_storage_read_sized(storage, call, path.ptr, &data, &len, err));
     const silt_status status = sl_commit_parse(silt_engine_env(engine), arena, version, sl_str_make(data, len), out,
                                                err);
     silt_storage_free(storage, data, len);

@@ -85,7 +85,7 @@ silt_status sl_commit_parse_info(const silt_env *env, struct sl_arena *arena, in
 /* The txnId of its commitInfo, copied; *out stays as it is where there is none. */
 silt_status sl_commit_keep_txn_id(struct sl_arena *arena, const struct sl_commit *commit, struct sl_str *out,
                                   silt_error *err);
-/* Reads and parses; SILT_ENOTFOUND when the version does not exist, SILT_EIO for one without a byte. */
+/* Reads and parses; SILT_ENOTFOUND when the version does not exist, SILT_EIO when other bytes came than its size. */
 silt_status sl_commit_read(silt_engine *engine, silt_storage *storage, const silt_call *call, struct sl_str root,
                            int64_t version, struct sl_arena *arena, struct sl_commit *out, silt_error *err);
 

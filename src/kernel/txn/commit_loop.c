@@ -298,7 +298,32 @@ static bool is_dropped(const struct run *run, silt_status status)
         return false;
     }
     const silt_call call = call_in_time(run);
-    return !run->open || sl_place_is_gone(place, &call);
+    return sl_place_is_gone(place, &call);
+}
+
+/* What says that nothing was written, and may come from somebody between here and the store who does not know. */
+static bool may_be_wrong(silt_status status)
+{
+    return status == SILT_EIO || status == SILT_EACCESS || status == SILT_ENOTFOUND || status == SILT_EUNSUPPORTED;
+}
+
+/* A request failed, and nothing of ours is under way. One look costs little and catches a store that is wrong. */
+static silt_status end_refused(struct run *run, silt_status status, silt_error *err)
+{
+    silt_status look_status = SILT_OK;
+    struct sl_commit ignored;
+    const silt_error cause = run->last;
+    if (may_be_wrong(status) && look_at(run, &ignored, &look_status) == LOOK_OURS) {
+        return finish(run, SILT_COMMIT_COMMITTED);
+    }
+    run->last = cause;
+    if (is_dropped(run, status)) {
+        return finish_dropped(run, err);
+    }
+    if (status == SILT_ENOTFOUND && run->job->place->rests && !sl_error_is(&run->last, SL_BUCKET_NOT_FOUND)) {
+        status = SILT_EIO; /* the store does not find what is there */
+    }
+    return finish_failed(run, status, err);
 }
 
 /* An attempt. *over: committed, or failed for good. */
@@ -321,23 +346,11 @@ static silt_status put_once(struct run *run, bool *over, silt_error *err)
         begin_follow_up(run); /* also with EXISTS, until the version was read */
         return SILT_OK;
     }
-    if (is_dropped(run, status)) {
-        *over = true;
-        return finish_dropped(run, err);
-    }
-    if (run->open) {
+    if (run->open && !is_dropped(run, status)) {
         return SILT_OK; /* this request failed, but an earlier one may still land */
     }
-    /* A store that fails says that nothing was written; one look costs little and catches one that is wrong. */
-    silt_status look_status = SILT_OK;
-    struct sl_commit ignored;
-    const silt_error cause = run->last;
     *over = true;
-    if (status == SILT_EIO && look_at(run, &ignored, &look_status) == LOOK_OURS) {
-        return finish(run, SILT_COMMIT_COMMITTED);
-    }
-    run->last = cause;
-    return finish_failed(run, status, err);
+    return end_refused(run, status, err);
 }
 
 /* Makes the file for a version that was not asked for yet; else the bytes stay what they are. */

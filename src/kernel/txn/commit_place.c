@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/uri.h"
+#include "kernel/engine/storage_wrap.h"
 #include "kernel/log/commit.h"
 
 /* Of the published file of a version. */
@@ -36,28 +37,13 @@ silt_status sl_place_put(struct sl_commit_place *place, const silt_call *call, i
     return status;
 }
 
-/* A commit without a byte is a version without changes, so it is not believed before the store has said its size too. */
-static silt_status confirm_empty(const struct sl_commit_place *place, const silt_call *call, const char *path,
-                                 silt_error *err)
-{
-    int64_t size_bytes = 0;
-    int64_t modified_ms = 0;
-    SL_TRY(silt_storage_stat(place->storage, call, path, &size_bytes, &modified_ms, err));
-    return size_bytes == 0 ? SILT_OK
-                           : sl_fail(err, SILT_EIO, NULL, "the store gave no byte of %s, which has %lld", path,
-                                     (long long)size_bytes);
-}
-
 static silt_status read_path(const struct sl_commit_place *place, const silt_call *call, const char *path,
                              struct sl_buf *out, silt_error *err)
 {
     void *data = NULL;
     size_t len = 0;
     sl_buf_clear(out);
-    SL_TRY(silt_storage_read(place->storage, call, path, &data, &len, err));
-    if (len == 0) {
-        return confirm_empty(place, call, path, err);
-    }
+    SL_TRY(sl_storage_read_sized(place->storage, call, path, &data, &len, err));
     sl_buf_put(out, data, len);
     silt_storage_free(place->storage, data, len);
     return sl_buf_status(out, err);

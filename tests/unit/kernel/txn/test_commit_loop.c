@@ -26,6 +26,7 @@ struct fixture {
     silt_fault_action on_read[MOST_STEPS];
     size_t puts;
     size_t reads;
+    size_t operations; /* of reads */
     bool ghost;        /* the first version's name is always taken, and never has a file */
     const char *rival; /* put as the first version before our first put reaches the store */
     struct sl_arena arena;
@@ -38,6 +39,7 @@ struct fixture {
     struct sl_commit_job job;
     struct sl_buf bytes;
     struct sl_commit_end end;
+    bool long_file;  /* of more than one line */
     bool by_version; /* the file names its version */
     size_t renders;
     int64_t step_us; /* that a call of the store takes */
@@ -83,8 +85,13 @@ static silt_fault_action decide(void *ctx, uint64_t number, const char *operatio
     (void)ctx;
     (void)number;
     (void)path;
+    const bool is_put = strcmp(operation, "put_if_absent") == 0;
+    /* A read is two requests at once: the bytes, and how many there are. */
+    if (strcmp(operation, "list") == 0 || (!is_put && f.operations++ % 2 != 0)) {
+        return SILT_FAULT_NONE;
+    }
     f.env.monotonic_us += f.step_us;
-    if (strcmp(operation, "put_if_absent") == 0) {
+    if (is_put) {
         const size_t at = f.puts++;
         if (f.ghost) {
             put(1, THEIRS);
@@ -108,6 +115,7 @@ static silt_status render(void *ctx, const struct sl_rebase *rebase, struct sl_b
     f.renders++;
     sl_buf_clear(out);
     sl_buf_put_c(out, OURS);
+    sl_buf_put_c(out, f.long_file ? "{\"txn\":{\"appId\":\"a\",\"version\":1}}\n" : "");
     if (f.by_version) {
         sl_buf_printf(out, "{\"at\":{\"version\":%lld,\"floor\":%lld,\"rows\":%lld}}\n", (long long)rebase->version,
                       (long long)rebase->floor_ms, (long long)rebase->row_id_high_water);
@@ -326,8 +334,23 @@ static void winner_whose_bytes_do_not_come_is_read_again(void **state)
     (void)state;
     put(1, THEIRS THEIR_METADATA);
     f.on_read[0] = SILT_FAULT_EMPTY;
+    f.on_read[1] = SILT_FAULT_SHORT; /* as far as the end of a line */
     assert_int_equal(run(), SILT_ECONFLICT);
     assert_int_equal(f.end.conflict, SILT_CONFLICT_METADATA_CHANGED);
+    assert_int_equal(f.reads, 3);
+    expect_missing(2);
+}
+
+/* Nor is our own commit another's because its end is missing. */
+static void own_commit_that_is_read_back_short_is_ours(void **state)
+{
+    (void)state;
+    f.long_file = true;
+    f.on_put[0] = SILT_FAULT_AFTER;
+    f.on_read[0] = SILT_FAULT_SHORT;
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.outcome, SILT_COMMIT_COMMITTED);
+    assert_int_equal(f.end.version, 1);
     expect_missing(2);
 }
 
@@ -523,6 +546,7 @@ int main(void)
         TEST(rival_between_lost_answer_and_retry_is_seen),
         TEST(winner_that_cannot_be_read_at_first_is_passed),
         TEST(winner_whose_bytes_do_not_come_is_read_again),
+        TEST(own_commit_that_is_read_back_short_is_ours),
         TEST(winner_without_a_byte_is_passed),
         TEST(exists_that_cannot_be_read_back_is_unknown),
         TEST(later_winner_that_cannot_be_read_fails_without_a_commit),

@@ -158,8 +158,8 @@ static void a_cut_body_is_no_data(void **state)
 static void a_refused_range_is_no_empty_object(void **state)
 {
     struct stub_store *f = *state;
-    static const char *const answers[] = {"code=416", "code=416,header=Content-Range:bytes */0", "code=204",
-                                          "code=203", "code=412"};
+    static const char *const answers[] = {"code=416", "code=416,header=Content-Range:bytes */0", "code=204", "code=203",
+                                          "code=412"};
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
         stub_store_script(f, "GET", OBJECT "k?alt=media", WORDS(answers[i]));
         assert_int_equal(read_all(f), SILT_EIO);
