@@ -2,6 +2,7 @@
  * The program `silt`: finds the command, parses its options, runs it, and ends with its exit code.
  */
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/error.h"
 #include "base/str.h"
@@ -10,6 +11,8 @@
 #include "cli/report_error.h"
 #include "cli/signals.h"
 #include "silt/version.h"
+
+#define MOST_FILES ((rlim_t)1 << 20)
 
 /* A word that starts like SQL was meant for `silt sql`. */
 static bool looks_like_sql(const char *word)
@@ -119,6 +122,19 @@ static int run(struct sl_cli *cli, int argc, char **argv)
     return run_command(cli, &err);
 }
 
+/*
+ * A scan holds two descriptors of each remote file. The soft limit is mostly low, for programs that cannot count further; whoever can is meant
+ * to raise it.
+ */
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max < MOST_FILES || limit.rlim_cur > MOST_FILES ? limit.rlim_max : MOST_FILES;
+        (void)setrlimit(RLIMIT_NOFILE, &limit); /* without it there is what there was */
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct sl_cli cli = {.env = silt_env_default()};
@@ -126,6 +142,7 @@ int main(int argc, char **argv)
     int code;
 
     sl_signals_install();
+    raise_file_limit();
     sl_arena_init(&cli.arena, cli.env);
     sl_progress_init(&cli.progress, cli.env);
     sl_out_init(&cli.out, cli.env, &cli.progress);

@@ -99,12 +99,16 @@ class Bucket(http.server.BaseHTTPRequestHandler):
         self.answer(206, data[start:stop], ETag='"v1"', Content_Range=f"bytes {start}-{stop - 1}/{len(data)}")
 
 
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 256  # who is turned away at the door asks again after seconds
+
+
 @contextlib.contextmanager
 def serve(root, trouble=None):
     """The bucket's class and what a program needs in its environment."""
     kind = type("Bucket", (Bucket,), {"root": root, "trouble": trouble, "asked": threading.Event(), "over": threading.Event(), "seen": []})
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind)
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), kind)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield kind, {"AWS_ENDPOINT_URL": f"http://127.0.0.1:{server.server_port}", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key",

@@ -1,5 +1,6 @@
 """Queries on a store that fails or falls silent, and with a cache that cannot take what is read."""
 import os
+import resource
 import shutil
 import subprocess
 import time
@@ -64,6 +65,20 @@ class Trouble(CliTest):
             self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
             self.assertIn(words, done.stderr)
             self.assertNotIn("_last_checkpoint", done.stderr)
+
+    def test_a_scan_of_more_files_than_a_process_may_open_raises_the_limit_or_names_it(self):
+        self.sql(f"CREATE TABLE delta.`{self.dir}/many` (id BIGINT) USING delta; "
+                 + ";".join(f"INSERT INTO delta.`{self.dir}/many` VALUES ({i})" for i in range(70)))
+        for hard, code in ((4096, 0), (96, 5)):
+            with serve(self.dir, None) as (_, access):
+                done = subprocess.run([SILT, "sql", "SELECT count(*), sum(id + 0) FROM delta.`s3://bucket/many`", "-o", "csv"], capture_output=True,
+                                      env=dict(self.env, SILT_CACHE_DIR=os.path.join(self.dir, f"many-{hard}"), **access), text=True, check=False, timeout=PATIENCE,
+                                      preexec_fn=lambda limit=hard: resource.setrlimit(resource.RLIMIT_NOFILE, (96, limit)))
+            self.assertEqual(done.returncode, code, done.stderr)
+            if code == 0:
+                self.assertEqual(done.stdout.splitlines()[1:], ["70,2415"])
+            else:
+                self.assertIn("ulimit -n", done.stderr)
 
     def silence(self, trouble):
         with serve(self.dir, trouble) as (bucket, access):
