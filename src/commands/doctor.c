@@ -221,30 +221,30 @@ static silt_status probe(struct doctor *d, const char *path, silt_error *err)
     return status;
 }
 
-static void try_write(struct doctor *d, bool wanted)
+static silt_status try_write(struct doctor *d, bool wanted, silt_error *err)
 {
-    silt_error err = SILT_ERROR_INIT;
     char uuid[SL_UUID_TEXT_SIZE];
     if (!wanted) {
         tell(d, SILT_DOCTOR_SKIPPED, "write", "", "not tried; --write creates a small file and removes it again");
-        return;
+        return SILT_OK;
     }
     if (!d->remote && !d->has_folder) {
         tell(d, SILT_DOCTOR_SKIPPED, "write", "", "not tried, as there is no folder of a log");
-        return;
+        return SILT_OK;
     }
-    silt_status status = sl_uuid_make(d->env, uuid, &err);
+    silt_status status = sl_uuid_make(d->env, uuid, err);
     const char *path = status == SILT_OK ? sl_arena_printf(&d->arena, "%s/.silt-doctor-%s", d->log, uuid) : NULL;
     if (path == NULL) {
-        status = sl_fail_nomem(&err);
+        status = sl_fail_nomem(err);
     } else {
-        status = probe(d, path, &err);
+        status = probe(d, path, err);
     }
     if (status == SILT_OK) {
         tell(d, SILT_DOCTOR_OK, "write", "", "a file was created, refused a second time, read and removed");
     } else {
-        (void)tell_failure(d, "write", "", &err);
+        status = tell_failure(d, "write", "", err);
     }
+    return status;
 }
 
 /* ---- the table ---- */
@@ -307,8 +307,11 @@ static silt_status examine(struct doctor *d, const silt_doctor_options *options,
     SL_TRY(list_log(d, err));
     look_for_dynamodb(d);
     SL_TRY(read_log(d, err));
-    try_write(d, options->write);
-    return open_table(d, err);
+    /* That the table can be read is told too where it cannot be written. */
+    silt_error refused = SILT_ERROR_INIT;
+    const silt_status written = try_write(d, options->write, &refused);
+    SL_TRY(open_table(d, err));
+    return written == SILT_OK ? SILT_OK : sl_error_take(err, &refused);
 }
 
 silt_status silt_doctor(const silt_env *env, const silt_call *call, const char *uri, const silt_doctor_options *options,

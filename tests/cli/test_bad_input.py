@@ -151,6 +151,10 @@ def lying_hints():
             assert sorted(silt("read", c.path()).out.splitlines()) == sorted(rows.out.splitlines())
             assert result.err.count("warning: ") == (1 if words else 0), str(result)
             assert words is None or ("_last_checkpoint is wrong about the checkpoint of version 3" in result.err and words in result.err), str(result)
+        # A hint of another checkpoint of the version says nothing of the one that is read.
+        works(silt("checkpoint", c.path(), "--parts", "2"))
+        both = silt("read", c.path())
+        assert both.code == 0 and both.err == "" and sorted(both.out.splitlines()) == sorted(rows.out.splitlines()), str(both)
 
 
 def checkpoints_that_name_twice_or_nothing():

@@ -98,11 +98,11 @@ class OverS3(DoctorTest):
     def test_a_server_that_ignores_conditions(self):
         self.create()
         self.s3.fault = "noconditions"
-        steps = self.doctor(0, self.uri, *self.s3.options(), "--write")
+        steps = self.doctor(5, self.uri, *self.s3.options(), "--write")
         self.assertEqual(steps["write", ""]["result"], "failed")
         self.assertIn("ignores If-None-Match", steps["write", ""]["text"])
         self.assertIn("aws_conditional_put", steps["write", ""]["hint"])
-        steps = self.doctor(0, self.uri, *self.s3.options(aws_conditional_put="trust"), "--write")
+        steps = self.doctor(1, self.uri, *self.s3.options(aws_conditional_put="trust"), "--write")
         self.assertIn("created twice", steps["write", ""]["text"])
 
     def test_no_credentials(self):

@@ -49,6 +49,20 @@ static silt_status choose(const struct sl_segment_search *search, const struct s
     return sl_segment_choose(&request, arena, out, err);
 }
 
+/* A version may have checkpoints of several kinds, and the hint is about one of them. */
+static bool is_described(const struct sl_hint *hint, const struct sl_log_segment *segment)
+{
+    const struct sl_log_file *first = segment->checkpoint;
+    if (segment->n_checkpoint == 0 || segment->checkpoint_version != hint->version) {
+        return false;
+    }
+    if (hint->v2_path.ptr != NULL) {
+        return sl_str_eq(first->name, hint->v2_path);
+    }
+    return hint->parts > 0 ? first->kind == SL_LOG_CHECKPOINT_PART && (uint64_t)hint->parts == segment->n_checkpoint
+                           : first->kind == SL_LOG_CHECKPOINT;
+}
+
 /* What is found from the hint on must hold together by the checkpoint that it describes, or the hint is worth nothing. */
 static silt_status choose_from(struct sl_segment_search *search, const struct sl_hint *hint, struct sl_arena *arena,
                                struct sl_log_segment *out, bool *chosen, silt_error *err)
@@ -64,7 +78,7 @@ static silt_status choose_from(struct sl_segment_search *search, const struct sl
             judged = choose(search, &files, false, arena, out, &found);
         }
         *chosen = judged == SILT_OK && out->n_checkpoint > 0;
-        out->said = (struct sl_hint_numbers){.known = *chosen && out->checkpoint_version == hint->version,
+        out->said = (struct sl_hint_numbers){.known = *chosen && is_described(hint, out),
                                              .n_adds = hint->n_adds,
                                              .n_actions = hint->size,
                                              .n_bytes = hint->size_in_bytes};
