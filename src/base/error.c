@@ -195,7 +195,8 @@ silt_status sl_fail_errno(silt_error *err, int errnum, const char *operation, co
         err->sys_code = errnum;
     }
     if (errnum == EMFILE) {
-        sl_error_hint(err, "raise the limit of open files of a process (ulimit -n); a scan takes two for each remote file");
+        sl_error_hint(err,
+                      "raise the limit of open files of a process (ulimit -n); a scan takes two for each remote file");
     }
     return status;
 }
