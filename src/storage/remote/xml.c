@@ -49,8 +49,9 @@ static void XMLCALL on_start(void *user, const XML_Char *name, const XML_Char **
         return;
     }
     const struct sl_str local = without_prefix(name);
+    const size_t before = pass->path.len > 0 ? pass->path.len + 1 : 0; /* with its slash */
     if (pass->depth == SL_XML_MAX_DEPTH || local.len > SL_XML_MAX_PATH - 1 ||
-        pass->path.len > SL_XML_MAX_PATH - 1 - local.len) {
+        before > SL_XML_MAX_PATH - 1 - local.len) {
         stop(pass,
              sl_fail(pass->err, SILT_EIO, NULL, "the server's XML is nested too deeply, or its names are too long"));
         return;
