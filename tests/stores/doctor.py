@@ -140,7 +140,7 @@ def hdfs(rig):
         rig.case("hdfs: no table", server.uri + "/none", options, 4, ("list", "", "note", "no such folder"))
         log = f"{server.url}/webhdfs/v1/{servers.BUCKET}/folder/t/_delta_log"
         servers.demand("PUT", f"{log}?op=SETPERMISSION&permission=755&user.name={getpass.getuser()}")
-        rig.case("hdfs: a user who may not write", uri, {**options, "hdfs_user": "mallory"}, 0, ("write", "", "failed", "refused"),
+        rig.case("hdfs: a user who may not write", uri, {**options, "hdfs_user": "mallory"}, 5, ("write", "", "failed", "refused"),
                  write=True)  # fmt: skip
 
 
