@@ -3,9 +3,13 @@
  */
 #include "sweep_jobs.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "base/error.h"
 
@@ -181,10 +185,12 @@ static const char *const kinds[SWEEP_KINDS] = {
 
 /* ---- the session ---- */
 
+/* No two readings are of the same millisecond: files in memory get their times from here, and see age_commits. */
 static int64_t wall_ahead(void *ctx)
 {
-    const struct sweep_bench *bench = ctx;
-    return silt_env_default()->wall_time_us(silt_env_default()->ctx) + bench->ahead_us;
+    struct sweep_bench *bench = ctx;
+    const int64_t readings = atomic_fetch_add_explicit(&bench->readings, 1, memory_order_relaxed);
+    return silt_env_default()->wall_time_us(silt_env_default()->ctx) + bench->ahead_us + readings * 1000;
 }
 
 static int64_t pass_monotonic(void *ctx)
@@ -289,6 +295,24 @@ static silt_status run_upkeep(struct sweep_bench *bench, silt_status (*upkeep)(s
     return status;
 }
 
+/*
+ * Makes the commits of a table on disk a second apart. A file system that tells times in steps of some milliseconds gives several of them the
+ * same one, and then a clean-up may have nothing to delete.
+ */
+static bool age_commits(const struct sweep_bench *bench)
+{
+    const time_t begin = time(NULL) - 1000;
+    bool good = true;
+    for (int64_t version = 0; bench->table[0] == '/' && good; version++) {
+        char path[500];
+        const struct timespec then = {.tv_sec = begin + (time_t)version};
+        const struct timespec times[2] = {then, then};
+        (void)snprintf(path, sizeof(path), "%s/_delta_log/%020lld.json", bench->table, (long long)version);
+        good = utimensat(AT_FDCWD, path, times, 0) == 0;
+    }
+    return good || errno == ENOENT;
+}
+
 bool sweep_prepare(struct sweep_bench *bench, const struct sweep_job *job, enum sweep_kind kind)
 {
     if (job->table == NULL) {
@@ -296,7 +320,7 @@ bool sweep_prepare(struct sweep_bench *bench, const struct sweep_job *job, enum 
     }
     return fill_in(bench, job, kind, job->table[0] == '\0' ? SMALL : job->table) &&
            sql_run(&bench->sql, "%s", bench->text) &&
-           (!job->checkpointed || run_upkeep(bench, checkpoint_whole) == SILT_OK);
+           (!job->checkpointed || run_upkeep(bench, checkpoint_whole) == SILT_OK) && age_commits(bench);
 }
 
 struct copying {
@@ -325,7 +349,8 @@ bool sweep_copy(const struct sweep_bench *bench, silt_storage *store, const char
 {
     const silt_list_options options = {.size = sizeof(options), .recursive = true};
     struct copying copying = {.store = store, .from = from, .to = bench->table, .good = true};
-    return silt_storage_list(store, NULL, from, &options, copy_file, &copying, NULL) == SILT_OK && copying.good;
+    return silt_storage_list(store, NULL, from, &options, copy_file, &copying, NULL) == SILT_OK && copying.good &&
+           age_commits(bench);
 }
 
 struct comparing {

@@ -5,6 +5,7 @@
 #ifndef SILT_SWEEP_JOBS_H
 #define SILT_SWEEP_JOBS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,7 +47,8 @@ struct sweep_bench {
     struct sql_fixture sql;
     silt_env env; /* the session's */
     int64_t ahead_us;
-    char table[400]; /* path or URI */
+    _Atomic int64_t readings; /* of the clock */
+    char table[400];          /* path or URI */
     /* NULL, or called as the job itself begins and when it has ended, so that faults meet nothing else. */
     void (*around)(void *ctx, bool begins);
     void *ctx;
