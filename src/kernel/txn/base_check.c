@@ -4,8 +4,6 @@
  */
 #include "kernel/txn/base_check.h"
 
-#include <inttypes.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
 #include "kernel/snapshot/load.h"
@@ -46,13 +44,7 @@ static silt_status judge(const silt_txn *txn, const struct tail *tail, int64_t n
         return sl_conflict_dropped(txn->read_version, err);
     }
     if (tail->newest >= next && !tail->next_is_there) {
-        const silt_status status = sl_fail(err, SILT_ECONFLICT, "DELTA_CONCURRENT_WRITE",
-                                           "the transaction rests on version %" PRId64 ", and version %" PRId64
-                                           " came and has expired since: what it changed cannot be known any more",
-                                           txn->read_version, next);
-        sl_error_version(err, next);
-        sl_error_hint(err, "run the operation again; it will start from the table's new state");
-        return status;
+        return sl_conflict_expired(txn->read_version, err);
     }
     return SILT_OK;
 }
@@ -82,9 +74,9 @@ silt_status sl_txn_write_failed(const silt_txn *txn, const silt_call *call, silt
     return sl_conflict_dropped(txn->read_version, err);
 }
 
-silt_status sl_txn_check_base(const silt_txn *txn, const silt_call *call, int64_t *newest, silt_error *err)
+silt_status sl_txn_check_base(const silt_txn *txn, const silt_call *call, struct sl_base_look *out, silt_error *err)
 {
-    *newest = -1;
+    *out = (struct sl_base_look){.newest = -1};
     if (txn->snapshot == NULL || sl_table_is_catalog(txn->table)) {
         return SILT_OK; /* what a catalog manages, it alone gives away */
     }
@@ -103,7 +95,7 @@ silt_status sl_txn_check_base(const silt_txn *txn, const silt_call *call, int64_
     silt_status status = sl_table_list_log(txn->table, call, txn->read_version, &names, &files, &exists, err);
     if (status == SILT_OK) {
         const struct tail tail = look_at(txn, &files, next);
-        *newest = tail.newest;
+        *out = (struct sl_base_look){.newest = tail.newest, .next_is_there = tail.next_is_there};
         status = judge(txn, &tail, next, err);
     }
     sl_vec_release(&files);

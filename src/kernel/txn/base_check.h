@@ -8,10 +8,15 @@
 
 #include "kernel/txn/txn_int.h"
 
+struct sl_base_look {
+    int64_t newest;     /* version that there is from the base on, -1 where nobody looked */
+    bool next_is_there; /* the version after the base was seen, and is another's */
+};
+
 /*
- * Before the first attempt. SILT_ECONFLICT when the base or versions after it are gone, and *newest is then the newest version that there is
- * from the base on. Costs a listing of the log's tail unless the base was the newest version a moment ago.
+ * Before the first attempt. SILT_ECONFLICT when the base or versions after it are gone. Costs a listing of the log's tail unless the base was
+ * the newest version a moment ago.
  */
-silt_status sl_txn_check_base(const silt_txn *txn, const silt_call *call, int64_t *newest, silt_error *err);
+silt_status sl_txn_check_base(const silt_txn *txn, const silt_call *call, struct sl_base_look *out, silt_error *err);
 
 #endif

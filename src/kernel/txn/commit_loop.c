@@ -7,6 +7,7 @@
  *    Another's: every winner up to the end of the log is read and checked once, the transaction is rebased onto it, and the
  *    next version is tried with a file that is made anew for it.
  *    Where there is nothing to read, time and again, the name is not taken by a file, and waiting does not help.
+ *  - not asked at all: of a version that was seen to be another's before the first request. It is passed as any winner.
  *  - no answer: the version is read back. Ours: committed. Another's: as above. Absent: the request may still land, so the
  *    same bytes go to the same name again, and nothing else is done, until there is an answer or time is up: then
  *    the outcome is unknown.
@@ -194,6 +195,14 @@ static silt_status finish_dropped(struct run *run, silt_error *err)
     return sl_conflict_dropped(run->facts.read_version, err);
 }
 
+/* The version was seen a moment ago, and cannot be read any more. */
+static silt_status finish_expired(struct run *run, silt_error *err)
+{
+    run->end->outcome = SILT_COMMIT_CONFLICT;
+    run->end->conflict = SILT_CONFLICT_CONCURRENT_WRITE;
+    return sl_conflict_expired(run->facts.read_version, err);
+}
+
 /* Puts the transaction on top of a winner that does not stand against it. */
 static silt_status pass_winner(struct run *run, struct sl_commit *winner)
 {
@@ -364,11 +373,27 @@ static silt_status render_once(struct run *run, silt_error *err)
     return SILT_OK;
 }
 
+/* Passes what came since the transaction read the table, before anything is asked for; *over as in judge_winners. */
+static silt_status catch_up(struct run *run, bool *over, silt_error *err)
+{
+    struct sl_commit winner;
+    silt_status status = SILT_OK;
+    *over = true;
+    switch (look_at(run, &winner, &status)) {
+    case LOOK_OURS: /* nothing was asked of it */
+    case LOOK_OTHER: return judge_winners(run, &winner, over, err);
+    case LOOK_ABSENT: return finish_expired(run, err);
+    case LOOK_BROKEN:
+    case LOOK_FAILED: break;
+    }
+    return finish_failed(run, status, err);
+}
+
 static silt_status try_versions(struct run *run, silt_error *err)
 {
     bool over = false;
     uint32_t lost = 0;
-    silt_status status = SILT_OK;
+    silt_status status = run->job->is_behind ? catch_up(run, &over, err) : SILT_OK;
     while (!over) {
         if (lost > ROUNDS_WITHOUT_PAUSE && !run->open) {
             status = pause_randomly(run);

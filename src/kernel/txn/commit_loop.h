@@ -21,9 +21,14 @@ struct sl_commit_job {
     const char *txn_id;        /* that id, for messages; borrowed */
     struct sl_rebase *rebase;  /* begins at the read version + 1; changed */
     struct sl_txn_facts facts; /* but for its actions and protocol, which are the rebase's */
-    uint32_t max_attempts;     /* to put a version, at least 1 */
-    int64_t time_limit_us;     /* for winning a version, 0 for none; what is open then gets ten seconds more */
-    int64_t resolve_us;        /* how long an attempt without an answer is followed up, if that ends sooner */
+    /*
+     * The version of the rebase was seen to be another's: it is passed before anything is asked for. A request for it could be on its way for as
+     * long as the version takes to expire, and then land in its place.
+     */
+    bool is_behind;
+    uint32_t max_attempts; /* to put a version, at least 1 */
+    int64_t time_limit_us; /* for winning a version, 0 for none; what is open then gets ten seconds more */
+    int64_t resolve_us;    /* how long an attempt without an answer is followed up, if that ends sooner */
 };
 
 struct sl_commit_end {

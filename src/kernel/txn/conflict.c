@@ -356,3 +356,15 @@ silt_status sl_conflict_dropped(int64_t read_version, silt_error *err)
     sl_error_hint(err, "run the operation again; it will start from the table's new state");
     return status;
 }
+
+silt_status sl_conflict_expired(int64_t read_version, silt_error *err)
+{
+    const int64_t next = read_version + 1;
+    const silt_status status = sl_fail(err, SILT_ECONFLICT, "DELTA_CONCURRENT_WRITE",
+                                       "the transaction rests on version %lld, and version %lld came and has expired "
+                                       "since: what it changed cannot be known any more",
+                                       (long long)read_version, (long long)next);
+    sl_error_version(err, next);
+    sl_error_hint(err, "run the operation again; it will start from the table's new state");
+    return status;
+}

@@ -64,6 +64,9 @@ void sl_conflict_check(const struct sl_txn_facts *txn, const struct sl_commit *w
 /* SILT_ECONFLICT: the table was dropped under a transaction that had read this version of it. */
 silt_status sl_conflict_dropped(int64_t read_version, silt_error *err);
 
+/* SILT_ECONFLICT: the version after the one that the transaction had read came, and has expired since. */
+silt_status sl_conflict_expired(int64_t read_version, silt_error *err);
+
 /* Sets err to the class and text of a verdict: winning version, its operation, the file, what to do. */
 silt_status sl_conflict_fail(const struct sl_conflict_verdict *verdict, struct sl_arena *scratch, silt_error *err);
 

@@ -170,14 +170,15 @@ struct run {
     struct sl_commit_end end;
 };
 
-static silt_status check_base(struct run *run, const silt_call *call, silt_error *err)
+static silt_status check_base(struct run *run, const silt_call *call, bool *is_behind, silt_error *err)
 {
-    int64_t newest = -1;
-    const silt_status status = sl_txn_check_base(run->txn, call, &newest, err);
+    struct sl_base_look look;
+    const silt_status status = sl_txn_check_base(run->txn, call, &look, err);
     if (status == SILT_ECONFLICT) {
         run->end.conflict = SILT_CONFLICT_CONCURRENT_WRITE;
-        run->end.version = newest;
+        run->end.version = look.newest;
     }
+    *is_behind = look.next_is_there;
     return status;
 }
 
@@ -194,6 +195,7 @@ static silt_status run_job(struct run *run, const silt_call *call, silt_error *e
 {
     silt_txn *txn = run->txn;
     struct sl_commit_place place = place_of(txn);
+    bool is_behind = false;
     for (size_t i = 0; i < txn->app_txns.len; i++) {
         sl_txn_action_at(&txn->app_txns, i)->u.app_txn.last_updated = sl_now_ms(txn->env);
     }
@@ -202,7 +204,7 @@ static silt_status run_job(struct run *run, const silt_call *call, silt_error *e
     SL_TRY(sl_replace_check(txn, call, err));
     SL_TRY(sl_txn_check_adds(txn, call, err));
     SL_TRY(sl_txn_enable_row_tracking(txn, err));
-    SL_TRY(check_base(run, call, err));
+    SL_TRY(check_base(run, call, &is_behind, err));
     SL_TRY(begin_rebase(txn, &run->rebase, err));
     const silt_commit_options *options = &txn->options;
     const struct sl_commit_job job = {.env = txn->env,
@@ -212,6 +214,7 @@ static silt_status run_job(struct run *run, const silt_call *call, silt_error *e
                                       .txn_id = run->render.txn_id,
                                       .rebase = &run->rebase,
                                       .facts = gather_facts(txn, &run->rebase),
+                                      .is_behind = is_behind,
                                       .max_attempts = options->max_attempts > 0 ? options->max_attempts : MAX_ATTEMPTS,
                                       .time_limit_us = options->time_limit_us,
                                       .resolve_us = options->resolve_us > 0 ? options->resolve_us : RESOLVE_US};

@@ -81,6 +81,8 @@ static void old_snapshot_commits_while_its_log_is_there(void **state)
     f->test.monotonic_us += HOUR_US;
     assert_int_equal(append_at(f, snapshot), SILT_OK);
     assert_int_equal(f->result.version, 4);
+    assert_int_equal(f->result.winners, 3);
+    assert_int_equal(f->result.attempts, 1); /* nothing was asked of the versions that are others' */
     silt_snapshot_unref(snapshot);
 }
 

@@ -205,6 +205,39 @@ static void winners_are_checked_once_each_and_the_next_version_is_taken(void **s
     expect_content(4, OURS);
 }
 
+/* A request for a version that has an owner could land when that one has expired. */
+static void version_that_was_seen_is_never_asked_for(void **state)
+{
+    (void)state;
+    put(1, THEIRS);
+    put(2, THEIRS);
+    f.job.is_behind = true;
+    assert_int_equal(run(), SILT_OK);
+    assert_int_equal(f.end.version, 3);
+    assert_int_equal(f.end.attempts, 1);
+    assert_int_equal(f.puts, 1);
+    assert_int_equal(f.rebase.winners, 2);
+    expect_content(1, THEIRS);
+    expect_content(3, OURS);
+}
+
+static void version_that_was_seen_and_cannot_be_read_ends_the_run(void **state)
+{
+    (void)state;
+    f.job.is_behind = true;
+    f.job.facts.read_version = 0;
+    assert_int_equal(run(), SILT_ECONFLICT); /* it has expired since */
+    assert_string_equal(f.err.code_name, "DELTA_CONCURRENT_WRITE");
+    assert_int_equal(f.end.conflict, SILT_CONFLICT_CONCURRENT_WRITE);
+    put(1, THEIRS THEIR_METADATA);
+    f.on_read[1] = SILT_FAULT_BEFORE;
+    assert_int_equal(run(), SILT_EIO);
+    assert_int_equal(run(), SILT_ECONFLICT);
+    assert_string_equal(f.err.code_name, "DELTA_METADATA_CHANGED");
+    assert_int_equal(f.puts, 0);
+    expect_missing(2);
+}
+
 static void conflicting_winner_ends_the_run(void **state)
 {
     (void)state;
@@ -535,6 +568,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(free_version_is_taken_at_once),
         TEST(winners_are_checked_once_each_and_the_next_version_is_taken),
+        TEST(version_that_was_seen_is_never_asked_for),
+        TEST(version_that_was_seen_and_cannot_be_read_ends_the_run),
         TEST(conflicting_winner_ends_the_run),
         TEST(lost_answer_of_a_write_that_landed_is_committed),
         TEST(lost_answer_of_a_write_that_lost_goes_on_with_the_next_version),
