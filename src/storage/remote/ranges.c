@@ -53,15 +53,25 @@ static void clip(const silt_read_request *read, int64_t size, int64_t *begin, in
     *length = read->length >= 0 && read->length < left ? read->length : left;
 }
 
-/* Where the body lies in the file. SILT_EIO when it is not said, or does not fit the body. */
+static silt_status fail_other(silt_error *err)
+{
+    return sl_fail(err, SILT_EIO, NULL, "the server sent other bytes than those that were asked for");
+}
+
+/*
+ * Where the body lies in the file, and how long that is. A part must say both, and be just the range that was asked for: what does not tell the
+ * file's size could be the begin of any other.
+ */
 static silt_status place_body(const struct sl_http_request *answer, const silt_read_request *read, int64_t *first,
                               int64_t *size, silt_error *err)
 {
     int64_t last = -1;
+    int64_t begin = 0;
+    int64_t length = 0;
     const int64_t len = (int64_t)answer->answer.len;
     *first = 0;
     *size = len;
-    if (answer->code == 200) {
+    if (answer->code == 200) { /* a server may ignore a range */
         return SILT_OK;
     }
     const struct sl_str range = sl_http_header(answer, "content-range");
@@ -69,14 +79,18 @@ static silt_status place_body(const struct sl_http_request *answer, const silt_r
         *size = 0; /* what some servers make of the last bytes of an empty file, instead of 416 */
         return SILT_OK;
     }
-    if (!sl_http_content_range_parse(range, first, &last, size) || *first < 0 || last - *first + 1 != len) {
+    if (!sl_http_content_range_parse(range, first, &last, size) || *size < 0 || *first < 0 ||
+        last - *first + 1 != len) {
         return sl_fail(err, SILT_EIO, NULL,
                        "the server's answer of %lld bytes does not say which part of the file it is", (long long)len);
     }
-    if (*size < 0 && read->offset < 0) {
-        return sl_fail(err, SILT_EIO, NULL, "the server does not say how long the file is");
-    }
-    return SILT_OK;
+    /* As sl_range_put asks. */
+    const silt_read_request asked = {.offset = read->offset,
+                                     .length = read->offset < 0    ? -1
+                                               : read->length == 0 ? 1
+                                                                   : read->length};
+    clip(&asked, *size, &begin, &length);
+    return *first == begin && length == len ? SILT_OK : fail_other(err);
 }
 
 silt_status sl_range_take_none(const struct sl_http_request *answer, silt_read_request *read, silt_error *err)
@@ -146,24 +160,13 @@ silt_status sl_range_take(const silt_env *env, struct sl_http_request *answer, s
     int64_t size = 0;
     int64_t begin = 0;
     int64_t length = 0;
-    const int64_t len = (int64_t)answer->answer.len;
     read->data = NULL;
     read->data_len = 0;
     if (answer->code == 416) {
         return sl_range_take_none(answer, read, err);
     }
     SL_TRY(place_body(answer, read, &first, &size, err));
-    /* Of a file whose size is not told: it is at least so long, and as long as that matters here. */
-    const bool whole_range = read->offset >= 0 && read->length >= 0 && len >= read->length;
-    if (size < 0 && !whole_range) {
-        return sl_fail(err, SILT_EIO, NULL, "the server does not say how long the file is");
-    }
-    clip(read, size >= 0 ? size : first + len, &begin, &length);
-    if (length > 0 && (begin < first || begin - first > len || length > len - (begin - first))) {
-        return sl_fail(err, SILT_EIO, NULL,
-                       "the server gave bytes %lld to %lld of the file, %lld bytes from %lld on were wanted",
-                       (long long)first, (long long)(first + len - 1), (long long)length, (long long)begin);
-    }
+    clip(read, size, &begin, &length);
     read->file_size = size;
     sl_range_take_tag(answer, read);
     return sl_range_keep(env, &answer->answer, length > 0 ? (size_t)(begin - first) : 0, (size_t)length, read, err);
@@ -190,11 +193,6 @@ void sl_range_flow_begin(struct sl_range_flow *flow, silt_read_request *read)
     read->data_len = 0;
     read->file_size = -1;
     read->tag[0] = '\0';
-}
-
-static silt_status fail_other(silt_error *err)
-{
-    return sl_fail(err, SILT_EIO, NULL, "the server sent other bytes than those that were asked for");
 }
 
 /* What the headers say of the body. */

@@ -17,8 +17,8 @@ bool sl_range_put(const silt_read_request *read, char out[SL_RANGE_TEXT_SIZE]);
 size_t sl_range_max_answer(const silt_read_request *read);
 
 /*
- * Fills data, data_len and file_size of the read from an answer with the code 200, 206 or 416, of which it takes the body. SILT_EIO for a body that is not
- * the range; what there is may be shorter than what was wanted only at the file's end.
+ * Fills data, data_len, file_size and tag of the read from an answer with the code 200, 206 or 416, of which it takes the body. SILT_EIO for a part that is not
+ * the range, or that does not tell the file's size; what there is may be shorter than what was wanted only at the file's end.
  */
 silt_status sl_range_take(const silt_env *env, struct sl_http_request *answer, silt_read_request *read,
                           silt_error *err);

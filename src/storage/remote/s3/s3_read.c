@@ -46,59 +46,6 @@ static silt_status prepare_read(struct sl_s3_store *store, struct read *read, st
 
 /* ---- answers ---- */
 
-/* Which bytes of the object the answer has; false if it is not what was asked for. */
-static bool find_span(const struct read *read, const struct sl_http_request *answer, int64_t *first, int64_t *size)
-{
-    const int64_t got = (int64_t)answer->answer.len;
-    *first = 0;
-    if (answer->code == 200) { /* a server may ignore a range */
-        *size = got;
-        return true;
-    }
-    int64_t last = 0;
-    if (!sl_http_content_range_parse(sl_http_header(answer, "content-range"), first, &last, size) || *size < 0 ||
-        *first < 0 || last - *first + 1 != got) {
-        return false;
-    }
-    const int64_t offset = read->request->offset;
-    const int64_t length = read->request->length;
-    int64_t begin = offset;
-    int64_t end = *size;
-    if (offset < 0) {
-        begin = offset <= -*size ? 0 : *size + offset;
-    } else if (length >= 0 && length < *size - offset) {
-        end = offset + length;
-    }
-    return *first == begin && last == end - 1;
-}
-
-/* Cuts what came to what was asked for, and hands the block on. */
-static silt_status take_data(struct sl_s3_store *store, struct read *read, struct sl_http_request *answer,
-                             silt_error *err)
-{
-    silt_read_request *request = read->request;
-    int64_t first = 0;
-    int64_t size = 0;
-    if (!find_span(read, answer, &first, &size)) {
-        return sl_fail(err, SILT_EIO, NULL, "the server sent other bytes than those that were asked for");
-    }
-    int64_t begin = request->offset;
-    if (begin < 0) {
-        begin = begin <= -size ? 0 : size + begin;
-    }
-    begin = begin < size ? begin : size;
-    const int64_t end = request->length < 0 || request->length > size - begin ? size : begin + request->length;
-    request->file_size = size;
-    sl_range_take_tag(answer, request);
-    if (end <= begin) {
-        return SILT_OK;
-    }
-    if (begin < first || (uint64_t)(end - first) > answer->answer.len) {
-        return sl_fail(err, SILT_EIO, NULL, "the server sent fewer bytes than were asked for");
-    }
-    return sl_range_keep(store->env, &answer->answer, (size_t)(begin - first), (size_t)(end - begin), request, err);
-}
-
 /* Some servers refuse a range of an empty object without a word of its size: HEAD tells it. */
 static silt_status take_none(struct sl_s3_store *store, const silt_call *call, const struct read *read,
                              const struct sl_http_request *answer, silt_error *err)
@@ -128,7 +75,7 @@ static silt_status finish_read(struct sl_s3_store *store, const silt_call *call,
         return take_none(store, call, read, answer, err);
     }
     if (sl_s3_answered(exchange, 200) || (sl_s3_answered(exchange, 206) && read->ranged)) {
-        return take_data(store, read, answer, err);
+        return sl_range_take(store->env, answer, request, err);
     }
     return sl_s3_fail(ask, exchange, err);
 }

@@ -68,7 +68,6 @@ static void good_answers_are_cut_to_what_was_wanted(void **state)
     assert_int_equal(take(0, -1, (struct answer){200, NULL, "hello"}, "hello", 5), SILT_OK);
     assert_int_equal(take(0, -1, (struct answer){200, NULL, ""}, "", 0), SILT_OK);
     assert_int_equal(take(1, 3, (struct answer){206, "bytes 1-3/5", "ell"}, "ell", 5), SILT_OK);
-    assert_int_equal(take(1, 3, (struct answer){206, "bytes 1-3/*", "ell"}, "ell", -1), SILT_OK);
     assert_int_equal(take(3, 9, (struct answer){206, "bytes 3-4/5", "lo"}, "lo", 5), SILT_OK);
     assert_int_equal(take(3, -1, (struct answer){206, "bytes 3-4/5", "lo"}, "lo", 5), SILT_OK);
     assert_int_equal(take(-2, -1, (struct answer){206, "bytes 3-4/5", "lo"}, "lo", 5), SILT_OK);
@@ -117,6 +116,14 @@ static void an_answer_that_is_not_the_range_is_no_data(void **state)
     assert_int_equal(take(-3, -1, (struct answer){206, "bytes 1-3/5", "ell"}, "", 0), SILT_EIO);
     assert_int_equal(take(-3, -1, (struct answer){206, "bytes 2-4/*", "llo"}, "", 0), SILT_EIO);
     assert_int_equal(take(1, 3, (struct answer){206, "words", "ell"}, "", 0), SILT_EIO);
+    /* More than was asked for, though the range is in it. */
+    assert_int_equal(take(1, 3, (struct answer){206, "bytes 1-4/5", "ello"}, "", 0), SILT_EIO);
+    assert_int_equal(take(1, 3, (struct answer){206, "bytes 0-3/5", "hell"}, "", 0), SILT_EIO);
+    assert_int_equal(take(-3, 2, (struct answer){206, "bytes 2-3/5", "ll"}, "", 0), SILT_EIO);
+    assert_int_equal(take(2, 0, (struct answer){206, "bytes 2-3/5", "ll"}, "", 0), SILT_EIO);
+    assert_int_equal(take(5, 3, (struct answer){206, "bytes 4-4/5", "o"}, "", 0), SILT_EIO);
+    /* The file's size is not told. */
+    assert_int_equal(take(1, 3, (struct answer){206, "bytes 1-3/*", "ell"}, "", 0), SILT_EIO);
 }
 
 int main(void)
