@@ -25,7 +25,8 @@ silt_status sl_decorator_new(const silt_env *env, silt_storage *inner, const str
         return sl_fail_nomem(err);
     }
     memcpy(decorator, spec->impl, spec->size);
-    *decorator = (struct sl_decorator){.env = env, .inner = silt_storage_ref(inner), .size = spec->size};
+    *decorator = (struct sl_decorator){
+        .env = env, .inner = silt_storage_ref(inner), .size = spec->size, .create = spec->create};
     silt_status status = silt_storage_new(env, spec->slots, decorator, out, err);
     if (status != SILT_OK) {
         sl_decorator_close(decorator);
@@ -44,6 +45,39 @@ silt_status sl_decorator_local_path(void *impl, const char *path, char *buf, siz
 {
     const struct sl_decorator *decorator = impl;
     return silt_storage_local_path(decorator->inner, path, buf, buf_size, err);
+}
+
+/* ---- creations ---- */
+
+static silt_status create(void *impl, const silt_call *call, const struct sl_creation *creation,
+                          silt_put_outcome *outcome, silt_error *err)
+{
+    const struct sl_decorator *decorator = impl;
+    return decorator->create != NULL ? decorator->create(impl, call, creation, outcome, err)
+                                     : creation->put(decorator->inner, call, creation->path, creation->data,
+                                                     creation->data_len, outcome, err);
+}
+
+silt_status sl_decorator_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
+                                       size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    const struct sl_creation creation = {silt_storage_put_if_absent, "put_if_absent", path, data, data_len};
+    return create(impl, call, &creation, outcome, err);
+}
+
+/* Told as put_if_absent: which of the two a commit is does not matter to what can go wrong. */
+silt_status sl_decorator_put_beside(void *impl, const silt_call *call, const char *path, const void *data,
+                                    size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    const struct sl_creation creation = {silt_storage_put_beside, "put_if_absent", path, data, data_len};
+    return create(impl, call, &creation, outcome, err);
+}
+
+silt_status sl_decorator_put_hint(void *impl, const silt_call *call, const char *path, const void *data,
+                                  size_t data_len, silt_put_outcome *outcome, silt_error *err)
+{
+    const struct sl_creation creation = {silt_storage_put_hint, "put_hint", path, data, data_len};
+    return create(impl, call, &creation, outcome, err);
 }
 
 /* ---- uploads: the inner store's, as they are ---- */

@@ -9,10 +9,23 @@
 
 #include "silt/storage.h"
 
+/* Bytes under a name that must be free, by one of the three ways that a store has for it. */
+struct sl_creation {
+    silt_status (*put)(silt_storage *storage, const silt_call *call, const char *path, const void *data,
+                       size_t data_len, silt_put_outcome *outcome, silt_error *err);
+    const char *operation; /* as traces and faults name it: a commit is "put_if_absent", by whichever slot */
+    const char *path;
+    const void *data;
+    size_t data_len;
+};
+
 struct sl_decorator {
     const silt_env *env;
     silt_storage *inner; /* a reference */
     size_t size;         /* of the whole implementation */
+    /* What the three slots of creations do; NULL: they hand the call on. */
+    silt_status (*create)(void *impl, const silt_call *call, const struct sl_creation *creation,
+                          silt_put_outcome *outcome, silt_error *err);
 };
 
 /*
@@ -23,6 +36,8 @@ struct sl_decorator_spec {
     const silt_storage_vtable *slots;
     const void *impl;
     size_t size;
+    silt_status (*create)(void *impl, const silt_call *call, const struct sl_creation *creation,
+                          silt_put_outcome *outcome, silt_error *err);
 };
 silt_status sl_decorator_new(const silt_env *env, silt_storage *inner, const struct sl_decorator_spec *spec,
                              silt_storage **out, silt_error *err);
@@ -30,6 +45,12 @@ silt_status sl_decorator_new(const silt_env *env, silt_storage *inner, const str
 /* Slots. */
 void sl_decorator_close(void *impl);
 silt_status sl_decorator_local_path(void *impl, const char *path, char *buf, size_t buf_size, silt_error *err);
+silt_status sl_decorator_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
+                                       size_t data_len, silt_put_outcome *outcome, silt_error *err);
+silt_status sl_decorator_put_beside(void *impl, const silt_call *call, const char *path, const void *data,
+                                    size_t data_len, silt_put_outcome *outcome, silt_error *err);
+silt_status sl_decorator_put_hint(void *impl, const silt_call *call, const char *path, const void *data,
+                                  size_t data_len, silt_put_outcome *outcome, silt_error *err);
 /* Of wrappers whose uploads are those of the inner store. The last three do not look at impl. */
 silt_status sl_decorator_upload_begin(void *impl, const silt_call *call, const char *path, void **upload, size_t *unit,
                                       silt_error *err);

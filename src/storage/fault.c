@@ -234,19 +234,10 @@ static void forget_outcome(silt_status status, silt_fault_action action, silt_pu
     }
 }
 
-/* Bytes under a name that must be free, by one of three ways. */
-struct creation {
-    silt_status (*put)(silt_storage *storage, const silt_call *call, const char *path, const void *data,
-                       size_t data_len, silt_put_outcome *outcome, silt_error *err);
-    const char *operation;
-    const char *path;
-    const void *data;
-    size_t data_len;
-};
-
-static silt_status fault_creation(struct fault *fault, const silt_call *call, const struct creation *creation,
+static silt_status fault_creation(void *impl, const silt_call *call, const struct sl_creation *creation,
                                   silt_put_outcome *outcome, silt_error *err)
 {
+    struct fault *fault = impl;
     silt_fault_action action = decide(fault, creation->operation, creation->path);
     if (action == SILT_FAULT_BEFORE) {
         return inject(err, action);
@@ -255,28 +246,6 @@ static silt_status fault_creation(struct fault *fault, const silt_call *call, co
                                        outcome, err);
     forget_outcome(status, action, outcome, err);
     return status;
-}
-
-static silt_status fault_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
-                                       size_t data_len, silt_put_outcome *outcome, silt_error *err)
-{
-    const struct creation creation = {silt_storage_put_if_absent, "put_if_absent", path, data, data_len};
-    return fault_creation(impl, call, &creation, outcome, err);
-}
-
-/* Told as put_if_absent: which of the two a commit is does not matter to what can go wrong. */
-static silt_status fault_put_beside(void *impl, const silt_call *call, const char *path, const void *data,
-                                    size_t data_len, silt_put_outcome *outcome, silt_error *err)
-{
-    const struct creation creation = {silt_storage_put_beside, "put_if_absent", path, data, data_len};
-    return fault_creation(impl, call, &creation, outcome, err);
-}
-
-static silt_status fault_put_hint(void *impl, const silt_call *call, const char *path, const void *data,
-                                  size_t data_len, silt_put_outcome *outcome, silt_error *err)
-{
-    const struct creation creation = {silt_storage_put_hint, "put_hint", path, data, data_len};
-    return fault_creation(impl, call, &creation, outcome, err);
 }
 
 static silt_status fault_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
@@ -390,9 +359,9 @@ static const silt_storage_vtable fault_slots = {
     .read_stream = fault_read_stream,
     .list = fault_list,
     .list_folders = fault_list_folders,
-    .put_if_absent = fault_put_if_absent,
-    .put_hint = fault_put_hint,
-    .put_beside = fault_put_beside,
+    .put_if_absent = sl_decorator_put_if_absent,
+    .put_hint = sl_decorator_put_hint,
+    .put_beside = sl_decorator_put_beside,
     .put = fault_put,
     .put_fresh = fault_put_fresh,
     .stat = fault_stat,
@@ -416,6 +385,7 @@ silt_status silt_storage_fault_new(const silt_env *env, silt_storage *inner,
     }
     struct fault fault = {.decide = decide_action, .ctx = ctx};
     atomic_init(&fault.next_number, 0);
-    const struct sl_decorator_spec spec = {.slots = &fault_slots, .impl = &fault, .size = sizeof(fault)};
+    const struct sl_decorator_spec spec = {
+        .slots = &fault_slots, .impl = &fault, .size = sizeof(fault), .create = fault_creation};
     return sl_decorator_new(env, inner, &spec, out, err);
 }

@@ -411,27 +411,6 @@ static silt_status retry_remove_tree(void *impl, const silt_call *call, const ch
     return status;
 }
 
-static silt_status pass_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
-                                      size_t data_len, silt_put_outcome *outcome, silt_error *err)
-{
-    const struct retry *retry = impl;
-    return silt_storage_put_if_absent(retry->base.inner, call, path, data, data_len, outcome, err);
-}
-
-static silt_status pass_put_hint(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
-                                 silt_put_outcome *outcome, silt_error *err)
-{
-    const struct retry *retry = impl;
-    return silt_storage_put_hint(retry->base.inner, call, path, data, data_len, outcome, err);
-}
-
-static silt_status pass_put_beside(void *impl, const silt_call *call, const char *path, const void *data,
-                                   size_t data_len, silt_put_outcome *outcome, silt_error *err)
-{
-    const struct retry *retry = impl;
-    return silt_storage_put_beside(retry->base.inner, call, path, data, data_len, outcome, err);
-}
-
 static silt_status pass_adopt(void *impl, const silt_call *call, const char *local, const char *path, silt_error *err)
 {
     const struct retry *retry = impl;
@@ -447,9 +426,9 @@ static const silt_storage_vtable retry_slots = {
     .read_stream = retry_read_stream,
     .list = retry_list,
     .list_folders = retry_list_folders,
-    .put_if_absent = pass_put_if_absent,
-    .put_hint = pass_put_hint,
-    .put_beside = pass_put_beside,
+    .put_if_absent = sl_decorator_put_if_absent,
+    .put_hint = sl_decorator_put_hint,
+    .put_beside = sl_decorator_put_beside,
     .put = retry_put,
     .put_fresh = retry_put_fresh,
     .stat = retry_stat,

@@ -140,19 +140,10 @@ static silt_status trace_list_folders(void *impl, const silt_call *call, const c
     return tell(trace, started_us, (silt_trace_event){.operation = "list", .path = dir, .status = status});
 }
 
-/* Bytes under a name that must be free, by one of three ways. */
-struct creation {
-    silt_status (*put)(silt_storage *storage, const silt_call *call, const char *path, const void *data,
-                       size_t data_len, silt_put_outcome *outcome, silt_error *err);
-    const char *operation;
-    const char *path;
-    const void *data;
-    size_t data_len;
-};
-
-static silt_status trace_creation(const struct trace *trace, const silt_call *call, const struct creation *creation,
+static silt_status trace_creation(void *impl, const silt_call *call, const struct sl_creation *creation,
                                   silt_put_outcome *outcome, silt_error *err)
 {
+    const struct trace *trace = impl;
     int64_t started_us = sl_monotonic_us(trace->base.env);
     silt_status status = creation->put(trace->base.inner, call, creation->path, creation->data, creation->data_len,
                                        outcome, err);
@@ -162,27 +153,6 @@ static silt_status trace_creation(const struct trace *trace, const silt_call *ca
                                    .status = status,
                                    .outcome = *outcome,
                                    .bytes = (int64_t)creation->data_len});
-}
-
-static silt_status trace_put_if_absent(void *impl, const silt_call *call, const char *path, const void *data,
-                                       size_t data_len, silt_put_outcome *outcome, silt_error *err)
-{
-    const struct creation creation = {silt_storage_put_if_absent, "put_if_absent", path, data, data_len};
-    return trace_creation(impl, call, &creation, outcome, err);
-}
-
-static silt_status trace_put_beside(void *impl, const silt_call *call, const char *path, const void *data,
-                                    size_t data_len, silt_put_outcome *outcome, silt_error *err)
-{
-    const struct creation creation = {silt_storage_put_beside, "put_if_absent", path, data, data_len};
-    return trace_creation(impl, call, &creation, outcome, err);
-}
-
-static silt_status trace_put_hint(void *impl, const silt_call *call, const char *path, const void *data,
-                                  size_t data_len, silt_put_outcome *outcome, silt_error *err)
-{
-    const struct creation creation = {silt_storage_put_hint, "put_hint", path, data, data_len};
-    return trace_creation(impl, call, &creation, outcome, err);
 }
 
 static silt_status trace_put(void *impl, const silt_call *call, const char *path, const void *data, size_t data_len,
@@ -277,9 +247,9 @@ static const silt_storage_vtable trace_slots = {
     .read_stream = trace_read_stream,
     .list = trace_list,
     .list_folders = trace_list_folders,
-    .put_if_absent = trace_put_if_absent,
-    .put_hint = trace_put_hint,
-    .put_beside = trace_put_beside,
+    .put_if_absent = sl_decorator_put_if_absent,
+    .put_hint = sl_decorator_put_hint,
+    .put_beside = sl_decorator_put_beside,
     .put = trace_put,
     .put_fresh = trace_put_fresh,
     .stat = trace_stat,
@@ -301,6 +271,7 @@ silt_status silt_storage_trace_new(const silt_env *env, silt_storage *inner,
         return sl_fail(err, SILT_EINVALID, NULL, "a trace needs a listener");
     }
     const struct trace trace = {.on_event = on_event, .ctx = ctx};
-    const struct sl_decorator_spec spec = {.slots = &trace_slots, .impl = &trace, .size = sizeof(trace)};
+    const struct sl_decorator_spec spec = {
+        .slots = &trace_slots, .impl = &trace, .size = sizeof(trace), .create = trace_creation};
     return sl_decorator_new(env, inner, &spec, out, err);
 }

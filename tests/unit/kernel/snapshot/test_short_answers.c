@@ -97,7 +97,7 @@ static void rig_open(struct rig *rig, struct log_fixture *f)
 {
     *rig = (struct rig){.f = f};
     const struct cutting impl = {.victim = &rig->victim};
-    const struct sl_decorator_spec spec = {&SLOTS, &impl, sizeof(impl)};
+    const struct sl_decorator_spec spec = {.slots = &SLOTS, .impl = &impl, .size = sizeof(impl)};
     silt_storage_registry *stores = NULL;
     silt_storage *store = NULL;
     assert_int_equal(sl_decorator_new(&f->test.env, f->store, &spec, &store, &f->err), SILT_OK);
