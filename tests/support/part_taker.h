@@ -30,6 +30,7 @@ struct taker {
     size_t n, begun, over;
     silt_status refuse; /* every byte */
     const int *cancel;
+    int64_t deadline_us; /* 0: none */
 };
 
 static inline bool next_part(void *ctx, silt_read_request *request)
@@ -81,7 +82,10 @@ static inline silt_status take_parts(struct stub_store *f, struct taker *taker, 
                                      .next = next_part,
                                      .on_bytes = on_bytes,
                                      .on_part = on_part};
-    const silt_call call = {.size = sizeof(call), .abi_version = SILT_ABI_VERSION, .cancel = taker->cancel};
+    const silt_call call = {.size = sizeof(call),
+                            .abi_version = SILT_ABI_VERSION,
+                            .deadline_us = taker->deadline_us,
+                            .cancel = taker->cancel};
     f->err = (silt_error)SILT_ERROR_INIT;
     return silt_storage_read_stream(f->storage, &call, &stream, &f->err);
 }

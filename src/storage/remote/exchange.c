@@ -30,6 +30,7 @@ struct effort {
     bool renewed;       /* it was asked for once */
     bool completed;
     uint32_t silent; /* attempts that the server said nothing to, one after the other */
+    uint32_t steps;  /* attempts that were steps on the way */
 };
 
 struct run {
@@ -129,10 +130,10 @@ static void complete_failed(struct run *run, struct sl_exchange *exchange, silt_
 
 /* ---- delays ---- */
 
-static int64_t jitter(const struct run *run, int64_t ceiling_us)
+static int64_t jitter(const silt_env *env, int64_t ceiling_us)
 {
     uint64_t chance = UINT64_MAX;
-    if (run->env->random_bytes(run->env->ctx, &chance, sizeof(chance)) != SILT_OK) {
+    if (env->random_bytes(env->ctx, &chance, sizeof(chance)) != SILT_OK) {
         return ceiling_us; /* jitter is a courtesy */
     }
     return (int64_t)(chance % ((uint64_t)ceiling_us + 1));
@@ -142,7 +143,7 @@ static int64_t jitter(const struct run *run, int64_t ceiling_us)
 static int64_t choose_delay(const struct run *run, const struct sl_exchange *exchange, int64_t ceiling_us)
 {
     const struct sl_http_request *request = &exchange->request;
-    const int64_t delay_us = jitter(run, ceiling_us);
+    const int64_t delay_us = jitter(run->env, ceiling_us);
     const struct sl_str text = sl_http_header(request, "retry-after");
     int64_t asked_us = 0;
     if (request->status != SILT_OK || text.ptr == NULL ||
@@ -168,6 +169,24 @@ static bool is_nowhere(const struct run *run, const struct sl_exchange *exchange
            !atomic_load_explicit(&run->session.http->answered, memory_order_relaxed);
 }
 
+static bool is_before_deadline(const silt_call *call, int64_t due_us)
+{
+    return call == NULL || call->deadline_us == 0 || due_us < call->deadline_us;
+}
+
+static int64_t next_ceiling(const struct sl_exchange_limits *limits, int64_t ceiling_us)
+{
+    return ceiling_us < limits->max_delay_us / 2 ? ceiling_us * 2 : limits->max_delay_us;
+}
+
+static void hint_given_up(silt_error *err, uint32_t made, bool before_deadline)
+{
+    if (err->hint[0] == '\0') {
+        sl_error_hint(err, "gave up after attempt %u%s", (unsigned)made,
+                      !before_deadline ? " because of the deadline" : "");
+    }
+}
+
 /* Puts the exchange to wait for its next attempt; false when there is to be none. */
 static bool try_again(struct run *run, struct sl_exchange *exchange)
 {
@@ -176,17 +195,17 @@ static bool try_again(struct run *run, struct sl_exchange *exchange)
     const int64_t due_us = sl_monotonic_us(run->env) + choose_delay(run, exchange, effort->ceiling_us);
     const bool in_time = due_us - effort->started_us <= limits->max_total_us;
     effort->silent = exchange->request.status != SILT_OK && exchange->request.silent ? effort->silent + 1 : 0;
-    const bool before_deadline = run->call == NULL || run->call->deadline_us == 0 || due_us < run->call->deadline_us;
-    const bool enough = exchange->attempts >= limits->max_attempts || effort->silent >= limits->max_silent ||
+    const bool before_deadline = is_before_deadline(run->call, due_us);
+    const uint32_t made = exchange->attempts - effort->steps;
+    const bool enough = made >= limits->max_attempts || effort->silent >= limits->max_silent ||
                         is_nowhere(run, exchange);
     if (enough || !in_time || !before_deadline) {
-        if (exchange->request.status != SILT_OK && exchange->request.error.hint[0] == '\0') {
-            sl_error_hint(&exchange->request.error, "gave up after attempt %u%s", (unsigned)exchange->attempts,
-                          !before_deadline ? " because of the deadline" : "");
+        if (exchange->request.status != SILT_OK) {
+            hint_given_up(&exchange->request.error, made, before_deadline);
         }
         return false;
     }
-    effort->ceiling_us = effort->ceiling_us < limits->max_delay_us / 2 ? effort->ceiling_us * 2 : limits->max_delay_us;
+    effort->ceiling_us = next_ceiling(limits, effort->ceiling_us);
     wait_until(run, effort, due_us);
     return true;
 }
@@ -212,6 +231,10 @@ static void attempt_done(void *ctx, struct sl_http_request *request)
         again = true;
     } else if (verdict == SL_VERDICT_RETRY) {
         again = try_again(run, exchange);
+    } else if (verdict == SL_VERDICT_NEXT) {
+        effort->steps++;
+        wait_until(run, effort, sl_monotonic_us(run->env));
+        again = true;
     }
     if (!again) {
         effort->completed = true;
@@ -337,6 +360,34 @@ static struct sl_exchange_limits choose_limits(const struct sl_exchange_limits *
     }
     return chosen;
 }
+
+/* ---- tries of several exchanges ---- */
+
+void sl_tries_begin(struct sl_tries *tries, const silt_env *env, const silt_call *call)
+{
+    *tries = (struct sl_tries){
+        .env = env, .call = call, .started_us = sl_monotonic_us(env), .ceiling_us = choose_limits(NULL).base_delay_us};
+}
+
+silt_status sl_tries_wait(struct sl_tries *tries, bool silent, bool *again, silt_error *failure, silt_error *err)
+{
+    const struct sl_exchange_limits limits = choose_limits(NULL);
+    const int64_t delay_us = jitter(tries->env, tries->ceiling_us);
+    const int64_t due_us = sl_monotonic_us(tries->env) + delay_us;
+    const bool before_deadline = is_before_deadline(tries->call, due_us);
+    tries->made++;
+    tries->silent = silent ? tries->silent + 1 : 0;
+    tries->ceiling_us = next_ceiling(&limits, tries->ceiling_us);
+    *again = tries->made < limits.max_attempts && tries->silent < limits.max_silent && before_deadline &&
+             due_us - tries->started_us <= limits.max_total_us;
+    if (!*again) {
+        hint_given_up(failure, tries->made, before_deadline);
+        return SILT_OK;
+    }
+    return sl_call_sleep(tries->env, tries->call, delay_us, err);
+}
+
+/* ---- runs ---- */
 
 static silt_status start_run(struct run *run, struct sl_http *http, silt_error *err)
 {

@@ -15,7 +15,8 @@ enum sl_verdict {
     SL_VERDICT_RETRY =
         1, /* try again after a pause: no answer, 429, 500, 502, 503, 504, 409 of a conditional create, … */
     SL_VERDICT_RENEW =
-        2 /* credentials were refused: prepare again with fresh ones, once; a second time counts as DONE */
+        2, /* credentials were refused: prepare again with fresh ones, once; a second time counts as DONE */
+    SL_VERDICT_NEXT = 3 /* a step of several went well: the next at once. It is no attempt that the limits count */
 };
 
 struct sl_exchange;
@@ -83,6 +84,25 @@ struct sl_exchange_feed {
 silt_status sl_exchange_run_feed(struct sl_http *http, const silt_env *env, const struct sl_exchange_limits *limits,
                                  const silt_call *call, struct sl_exchange *exchanges, size_t n,
                                  const struct sl_exchange_feed *feed, silt_error *err);
+
+/*
+ * For what takes several exchanges a try, such as one with a name node and then one with a data node: as many tries, with the same pauses and in the
+ * same time, as an exchange with default limits has attempts.
+ */
+struct sl_tries {
+    const silt_env *env;
+    const silt_call *call;
+    uint32_t made;
+    uint32_t silent; /* that nothing was said to, one after the other */
+    int64_t started_us;
+    int64_t ceiling_us; /* of the next pause */
+};
+void sl_tries_begin(struct sl_tries *tries, const silt_env *env, const silt_call *call);
+/*
+ * After a try that failed, because of a server that said nothing (`silent`) or something: waits for the next one. *again false, without waiting: there
+ * is to be none, which is added to the failure as a hint. SILT_ECANCELLED and SILT_EDEADLINE, with err: of the call, while it waited.
+ */
+silt_status sl_tries_wait(struct sl_tries *tries, bool silent, bool *again, silt_error *failure, silt_error *err);
 
 /* The usual verdict: RETRY without an answer and on 408, 429, 500, 502, 503, 504; RENEW on 401; else DONE. */
 enum sl_verdict sl_exchange_judge(struct sl_exchange *exchange);

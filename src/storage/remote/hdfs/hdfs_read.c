@@ -12,8 +12,6 @@
 #include "base/error.h"
 #include "storage/remote/hdfs/hdfs_int.h"
 
-#define MAX_ROUNDS 3    /* data nodes that are tried */
-#define PAUSE_US 200000 /* between them */
 #define MAX_WHOLE ((size_t)1 << 40)
 
 /* One read on its way. */
@@ -37,6 +35,7 @@ struct batch {
     struct sl_hdfs_request *requests; /* of the step at hand, room for n */
     struct sl_exchange *exchanges;
     size_t n_requests;
+    bool silent; /* of the data nodes that failed in the last round none said anything */
 };
 
 silt_status sl_hdfs_read_description(const struct sl_hdfs *hdfs, const struct sl_exchange *exchange,
@@ -300,6 +299,7 @@ static silt_status ask_data_nodes(struct batch *batch, silt_error *err)
         }
     }
     const silt_status whole = run_step(batch, err);
+    batch->silent = true;
     for (size_t i = 0; i < batch->n_requests; i++) {
         struct sl_exchange *exchange = &batch->exchanges[i];
         struct reading *reading = batch->requests[i].user;
@@ -307,6 +307,7 @@ static silt_status ask_data_nodes(struct batch *batch, silt_error *err)
         if (exchange->status == SILT_OK && exchange->request.code == 200) {
             take_body(batch, reading, exchange);
         } else if (lost && (exchange->status == SILT_OK || exchange->status == SILT_EIO)) {
+            batch->silent = batch->silent && exchange->status != SILT_OK && exchange->request.silent;
             reading->status = sl_hdfs_fail(batch->hdfs, exchange, &reading->name, &reading->error);
         } else {
             judge_failure(batch, reading, exchange);
@@ -316,25 +317,29 @@ static silt_status ask_data_nodes(struct batch *batch, silt_error *err)
     return whole;
 }
 
-static bool any_open(const struct batch *batch)
+static struct reading *find_open(const struct batch *batch)
 {
     for (size_t i = 0; i < batch->n; i++) {
         if (batch->readings[i].open) {
-            return true;
+            return &batch->readings[i];
         }
     }
-    return false;
+    return NULL;
 }
 
 static silt_status run_rounds(struct batch *batch, silt_error *err)
 {
+    struct sl_tries tries;
+    bool again = true;
+    sl_tries_begin(&tries, batch->hdfs->env, batch->call);
     SL_TRY(ask_sizes(batch, err));
-    for (unsigned round = 0; round < MAX_ROUNDS && any_open(batch); round++) {
-        if (round > 0) {
-            SL_TRY(sl_call_sleep(batch->hdfs->env, batch->call, PAUSE_US, err));
-        }
+    while (again && find_open(batch) != NULL) {
         SL_TRY(ask_name_nodes(batch, err));
         SL_TRY(ask_data_nodes(batch, err));
+        struct reading *left = find_open(batch);
+        if (left != NULL) {
+            SL_TRY(sl_tries_wait(&tries, batch->silent, &again, &left->error, err));
+        }
     }
     return SILT_OK;
 }

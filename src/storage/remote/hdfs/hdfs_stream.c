@@ -11,8 +11,6 @@
 #include "storage/remote/hdfs/hdfs_int.h"
 #include "storage/remote/part_stream.h"
 
-#define MAX_DATA_NODES 3 /* that are tried */
-
 enum step {
     ASK_NAME_NODE = 0,
     ASK_DATA_NODE = 1,
@@ -26,8 +24,6 @@ struct own {
     bool made;              /* both */
     enum step step;         /* of the next attempt */
     enum step asked;        /* of the last */
-    bool moved;             /* from a name node to a data node at once; a second time waits */
-    unsigned lost;          /* data nodes that failed */
     int64_t came;           /* bytes, fewer than were wanted */
     silt_status (*sink)(void *user, const void *bytes, size_t n, silt_error *err);
 };
@@ -71,10 +67,8 @@ static silt_status prepare(struct sl_exchange *exchange, const silt_call *call, 
 
 static enum sl_verdict go_on(struct own *own, enum step step)
 {
-    const bool at_once = step == ASK_DATA_NODE && !own->moved;
-    own->moved = own->moved || at_once;
     own->step = step;
-    return at_once ? SL_VERDICT_RENEW : SL_VERDICT_RETRY;
+    return SL_VERDICT_NEXT;
 }
 
 /* Of an answer that counts. */
@@ -103,7 +97,8 @@ static enum sl_verdict judge(struct sl_exchange *exchange)
     struct own *own = part->own;
     const enum sl_verdict verdict = sl_hdfs_judge(exchange);
     if (verdict == SL_VERDICT_RETRY && own->asked == ASK_DATA_NODE) {
-        return ++own->lost < MAX_DATA_NODES ? go_on(own, ASK_NAME_NODE) : SL_VERDICT_DONE;
+        own->step = ASK_NAME_NODE; /* it may know another one */
+        return SL_VERDICT_RETRY;
     }
     if (verdict != SL_VERDICT_DONE || exchange->request.status != SILT_OK || own->asked == ASK_SIZE) {
         return verdict;

@@ -2,8 +2,8 @@
  * Writing of files. A file is written under a hidden name in its folder and then renamed: without overwriting for put_if_absent and adopt,
  * with for put. The rename is the one moment at which the name is taken, and the name node takes it whole or not.
  *
- * When the answer of a rename is lost, the hidden file is removed. If it was still there, the rename never happened and never will; if it
- * was not, it may have.
+ * When a rename has no answer, or one that it did not happen, the hidden file is removed. If it was still there, the rename never happened and
+ * never will; if it was not, it may have, whatever the answer is.
  *
  * Any thread.
  */
@@ -21,8 +21,6 @@
 #include "storage/remote/hdfs/hdfs_int.h"
 
 #define UPLOAD_UNIT ((size_t)8 << 20)
-#define MAX_ROUNDS 3        /* data nodes that are tried, each with a hidden name of its own */
-#define PAUSE_US 200000     /* between them */
 #define CLEAN_UP_US 5000000 /* the time that is given to the removal of a hidden file */
 
 struct writing {
@@ -63,8 +61,14 @@ static silt_status delete_path(struct sl_hdfs *hdfs, struct sl_hdfs_cluster *clu
     return status;
 }
 
-/* Removes the hidden file; true when it certainly was there until now. */
-static bool remove_temp(struct writing *writing)
+/* What the name node says of a hidden file that is to be removed. */
+enum removal {
+    REMOVED,       /* it was there until now, and its name is free for good */
+    WAS_NOT_THERE, /* it has moved, or was removed by an attempt whose answer was lost */
+    NOT_ANSWERED
+};
+
+static enum removal remove_temp(struct writing *writing)
 {
     const silt_env *env = writing->hdfs->env;
     const silt_call call = {
@@ -75,13 +79,11 @@ static bool remove_temp(struct writing *writing)
     sl_hdfs_request_init(&request, writing->hdfs, writing->cluster, "DELETE");
     sl_hdfs_put_operation(&request.target, name.path, "DELETE");
     const silt_status status = sl_hdfs_run(&request, &call, NULL);
-    if (status != SILT_OK || request.exchange.request.code != 200 ||
-        sl_hdfs_read_answer(writing->hdfs->env, sl_buf_view(&request.exchange.request.answer), &was_there, NULL) !=
-            SILT_OK) {
-        was_there = false;
-    }
+    const bool answered = status == SILT_OK && request.exchange.request.code == 200 &&
+                          sl_hdfs_read_answer(env, sl_buf_view(&request.exchange.request.answer), &was_there, NULL) ==
+                              SILT_OK;
     sl_hdfs_request_release(&request);
-    return was_there;
+    return !answered ? NOT_ANSWERED : was_there ? REMOVED : WAS_NOT_THERE;
 }
 
 /* ---- the hidden file ---- */
@@ -117,8 +119,24 @@ static silt_status ask_for_node(struct writing *writing, struct sl_buf *location
     return status;
 }
 
-/* Writes the hidden file at a data node; *again when another one may do better. */
-static silt_status send_bytes(struct writing *writing, struct sl_str location, bool *again, silt_error *err)
+/* What came of bytes for a data node. */
+enum sending {
+    SENT = 0, /* or refused: another would do no better */
+    LOST = 1,
+    LOST_IN_SILENCE = 2
+};
+
+static enum sending judge_sending(struct sl_exchange *exchange)
+{
+    if (sl_exchange_judge(exchange) != SL_VERDICT_RETRY ||
+        (exchange->status != SILT_OK && exchange->status != SILT_EIO)) {
+        return SENT;
+    }
+    return exchange->status != SILT_OK && exchange->request.silent ? LOST_IN_SILENCE : LOST;
+}
+
+/* Writes the hidden file at a data node; unless *sending is SENT, another one may do better. */
+static silt_status send_bytes(struct writing *writing, struct sl_str location, enum sending *sending, silt_error *err)
 {
     struct sl_hdfs_request request;
     sl_hdfs_request_init(&request, writing->hdfs, writing->cluster, "PUT");
@@ -128,7 +146,7 @@ static silt_status send_bytes(struct writing *writing, struct sl_str location, b
     request.body_len = writing->bytes.len;
     sl_buf_put_str(&request.target, location);
     silt_status status = sl_hdfs_run(&request, writing->call, err);
-    *again = sl_exchange_judge(&request.exchange) == SL_VERDICT_RETRY && (status == SILT_OK || status == SILT_EIO);
+    *sending = judge_sending(&request.exchange);
     if (status == SILT_OK && request.exchange.request.code != 201) {
         status = sl_hdfs_fail(writing->hdfs, &request.exchange, &writing->name, err);
     }
@@ -136,33 +154,42 @@ static silt_status send_bytes(struct writing *writing, struct sl_str location, b
     return status;
 }
 
-/* After a failure there is no hidden file, or one that nobody minds. */
+/* Under a hidden name of its own. After a failure there is no hidden file, or one that nobody minds. */
+static silt_status write_once(struct writing *writing, struct sl_buf *location, enum sending *sending, silt_error *err)
+{
+    *sending = SENT;
+    SL_TRY(choose_temp(writing, err));
+    SL_TRY(ask_for_node(writing, location, err));
+    const silt_status status = send_bytes(writing, sl_buf_view(location), sending, err);
+    if (status != SILT_OK) {
+        (void)remove_temp(writing); /* by best effort: it is hidden */
+    }
+    return status;
+}
+
 static silt_status write_temp(struct writing *writing, silt_error *err)
 {
     struct sl_buf location;
+    struct sl_tries tries;
+    enum sending sending = SENT;
+    silt_error failure = SILT_ERROR_INIT;
     bool again = true;
-    silt_status status = SILT_OK;
     sl_buf_init(&location, writing->hdfs->env);
-    for (unsigned round = 0; round < MAX_ROUNDS && again; round++) {
-        again = false;
-        status = round > 0 ? sl_call_sleep(writing->hdfs->env, writing->call, PAUSE_US, err) : SILT_OK;
-        if (status == SILT_OK) {
-            status = choose_temp(writing, err);
+    sl_tries_begin(&tries, writing->hdfs->env, writing->call);
+    silt_status status = write_once(writing, &location, &sending, &failure);
+    while (status != SILT_OK && sending != SENT && again) {
+        const silt_status waited = sl_tries_wait(&tries, sending == LOST_IN_SILENCE, &again, &failure, err);
+        if (waited != SILT_OK) {
+            sl_buf_release(&location);
+            return waited;
         }
-        if (status == SILT_OK) {
-            status = ask_for_node(writing, &location, err);
+        if (again) {
+            failure = (silt_error)SILT_ERROR_INIT;
+            status = write_once(writing, &location, &sending, &failure);
         }
-        if (status != SILT_OK) {
-            break;
-        }
-        status = send_bytes(writing, sl_buf_view(&location), &again, err);
-        if (status != SILT_OK) {
-            (void)remove_temp(writing); /* by best effort: it is hidden */
-        }
-        again = again && status != SILT_OK;
     }
     sl_buf_release(&location);
-    return status;
+    return status != SILT_OK ? sl_error_take(err, &failure) : SILT_OK;
 }
 
 /* ---- the rename ---- */
@@ -227,10 +254,10 @@ static enum fate rename_temp(struct writing *writing, bool overwrite, silt_statu
     const bool answered = exchange->status == SILT_OK && exchange->request.code == 200;
     enum fate fate = judge_rename(writing, exchange, err);
     if (fate != FATE_DONE) {
-        const bool never_moved = remove_temp(writing);
+        const enum removal removal = remove_temp(writing);
         const bool lost = fate == FATE_UNKNOWN || exchange->unclear || (!answered && sl_exchange_is_unclear(exchange));
-        if (lost && !never_moved) {
-            fate = FATE_UNKNOWN;
+        if (removal == WAS_NOT_THERE || (lost && removal == NOT_ANSWERED)) {
+            fate = FATE_UNKNOWN; /* where did it go, if nothing was done as the answer says? */
         } else if (fate == FATE_UNKNOWN) {
             fate = FATE_FAILED;
         }
@@ -407,12 +434,12 @@ static silt_status ask_to_append(struct writing *writing, struct sl_buf *locatio
     return status;
 }
 
-/* Sends bytes to the end of the hidden file; *unclear when no answer tells whether they got there. */
-static silt_status append_once(struct writing *writing, bool *unclear, silt_error *err)
+/* Sends bytes to the end of the hidden file; unless *sending is SENT, no answer tells whether they got there. */
+static silt_status append_once(struct writing *writing, enum sending *sending, silt_error *err)
 {
     struct sl_buf location;
     struct sl_hdfs_request request;
-    *unclear = false;
+    *sending = SENT;
     sl_buf_init(&location, writing->hdfs->env);
     silt_status status = ask_to_append(writing, &location, err);
     if (status == SILT_OK) {
@@ -423,8 +450,7 @@ static silt_status append_once(struct writing *writing, bool *unclear, silt_erro
         request.body_len = writing->bytes.len;
         sl_buf_put_str(&request.target, sl_buf_view(&location));
         status = sl_hdfs_run(&request, writing->call, err);
-        *unclear = sl_exchange_judge(&request.exchange) == SL_VERDICT_RETRY &&
-                   (status == SILT_OK || status == SILT_EIO);
+        *sending = judge_sending(&request.exchange);
         if (status == SILT_OK && request.exchange.request.code != 200) {
             status = sl_hdfs_fail(writing->hdfs, &request.exchange, &writing->name, err);
         }
@@ -434,29 +460,40 @@ static silt_status append_once(struct writing *writing, bool *unclear, silt_erro
     return status;
 }
 
-/* After an append without an answer the file's size tells what there is. */
-static silt_status append_bytes(struct writing *writing, silt_error *err)
+/* After an append without an answer: whether the file has the bytes, which its size tells. SILT_EIO where it has some of them. */
+static silt_status look_at_growth(struct writing *writing, bool *grown, silt_error *err)
 {
     const struct sl_hdfs_name temp = {.path = sl_buf_view(&writing->temp)};
-    silt_status status = SILT_OK;
-    for (unsigned round = 0; round < MAX_ROUNDS; round++) {
-        bool unclear = false;
-        struct sl_hdfs_file file;
-        status = append_once(writing, &unclear, err);
-        if (!unclear || status == SILT_OK) {
-            return status;
-        }
-        SL_TRY(sl_call_sleep(writing->hdfs->env, writing->call, PAUSE_US, err));
-        SL_TRY(sl_hdfs_describe(writing->hdfs, writing->cluster, writing->call, &temp, &file, err));
-        if (file.size_bytes == writing->size + (int64_t)writing->bytes.len) {
-            silt_error_reset(err);
+    struct sl_hdfs_file file;
+    SL_TRY(sl_hdfs_describe(writing->hdfs, writing->cluster, writing->call, &temp, &file, err));
+    *grown = file.size_bytes == writing->size + (int64_t)writing->bytes.len;
+    return *grown || file.size_bytes == writing->size
+               ? SILT_OK
+               : sl_fail(err, SILT_EIO, NULL, "an append to a hidden file ended within it");
+}
+
+static silt_status append_bytes(struct writing *writing, silt_error *err)
+{
+    struct sl_tries tries;
+    sl_tries_begin(&tries, writing->hdfs->env, writing->call);
+    for (;;) {
+        enum sending sending = SENT;
+        silt_error failure = SILT_ERROR_INIT;
+        bool again = false;
+        bool grown = false;
+        const silt_status status = append_once(writing, &sending, &failure);
+        if (status == SILT_OK) {
             return SILT_OK;
         }
-        if (file.size_bytes != writing->size) {
-            return sl_fail(err, SILT_EIO, NULL, "an append to a hidden file ended within it");
+        if (sending == SENT) {
+            return sl_error_take(err, &failure);
+        }
+        SL_TRY(sl_tries_wait(&tries, sending == LOST_IN_SILENCE, &again, &failure, err));
+        SL_TRY(again ? look_at_growth(writing, &grown, err) : sl_error_take(err, &failure));
+        if (grown) {
+            return SILT_OK;
         }
     }
-    return status;
 }
 
 static silt_status grow(struct stream *stream, const silt_call *call, const void *data, size_t data_len,

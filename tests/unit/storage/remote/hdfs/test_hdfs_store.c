@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/env.h"
+#include "silt/version.h"
 #include "storage/remote/hdfs/hdfs.h"
 #include "stub_store.h"
 #include "temp_dir.h"
@@ -141,11 +143,13 @@ static void a_data_node_that_fails_is_left_for_another(void **state)
 {
     struct stub_store *f = *state;
     const char *go = stub_store_step(f, 307, "", "header=Location:STUB/data/x");
-    stub_store_script(f, "PUT", ROOT "/.silt-", WORDS(go, go, "code=200"));
-    stub_store_script(f, "PUT", "/data/", WORDS("quiet,end=close", "code=201"));
-    expect_delete(f, "{\"boolean\":true}"); /* of the first hidden file */
+    stub_store_script(f, "PUT", ROOT "/.silt-", WORDS(go, go, go, go, go, "code=200"));
+    stub_store_script(f, "PUT", "/data/", WORDS("quiet,end=close", "code=500", "code=503", "code=500", "code=201"));
+    for (int i = 0; i < 4; i++) {
+        expect_delete(f, "{\"boolean\":true}"); /* of a hidden file before the last */
+    }
     check_put(f, SILT_PUT_DONE);
-    assert_int_equal(stub_store_count(f, "PUT", "/data/"), 2);
+    assert_int_equal(stub_store_count(f, "PUT", "/data/"), 5);
 }
 
 static void a_refusal_is_a_failure(void **state)
@@ -289,6 +293,26 @@ static void a_cut_body_is_asked_for_again(void **state)
     assert_int_equal(read_part(f, 0, 5, "hello"), SILT_OK);
 }
 
+/* As often as any other store is asked again, within the call's deadline. */
+static void data_nodes_that_fail_are_left_until_the_deadline(void **state)
+{
+    struct stub_store *f = *state;
+    const char *go = stub_store_step(f, 307, "", "header=Location:STUB/data/k");
+    stub_store_script(f, "GET", ROOT "/k?op=OPEN", WORDS(go, go, go, go, go, go, go, go, go, go));
+    stub_store_script(f, "GET", "/data/",
+                      WORDS("code=503", "quiet,end=close", "code=500", "code=500", "code=502", "code=200,body=hello"));
+    assert_int_equal(read_part(f, 0, 5, "hello"), SILT_OK);
+    const silt_call call = {
+        .size = sizeof(call), .abi_version = SILT_ABI_VERSION, .deadline_us = sl_monotonic_us(f->context.env) + 300000};
+    silt_read_request read = {.path = "hdfs://nn/t/k", .length = 5};
+    stub_store_script(f, "GET", "/data/",
+                      WORDS("code=500", "code=500", "code=500", "code=500", "code=500", "code=500"));
+    assert_int_equal(silt_storage_read_many(f->storage, &call, &read, 1, keep, NULL, &f->err), SILT_OK);
+    assert_int_equal(read.status, SILT_EIO);
+    assert_non_null(strstr(f->err.message, "HDFS answered 500"));
+    assert_non_null(strstr(f->err.hint, "because of the deadline"));
+}
+
 static bool show(void *ctx, const silt_file_entry *entry)
 {
     char *out = ctx;
@@ -396,6 +420,7 @@ int main(void)
         TEST(safe_mode_is_waited_for),
         TEST(what_is_read_is_what_was_asked_for),
         TEST(a_cut_body_is_asked_for_again),
+        TEST(data_nodes_that_fail_are_left_until_the_deadline),
         TEST(a_listing_is_sorted_and_hides_what_is_being_written),
         TEST(a_listing_that_lies_is_refused),
         TEST(options_that_cannot_be_used_are_named),

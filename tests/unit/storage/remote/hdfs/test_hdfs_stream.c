@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/env.h"
 #include "kernel/log/log_size.h"
 #include "part_taker.h"
 #include "storage/remote/hdfs/hdfs.h"
@@ -170,19 +171,32 @@ static void a_whole_read_that_comes_short_of_the_listing_is_refused(void **state
     }
 }
 
-/* The name node is asked for another, three in all. */
+/* The name node is asked for another, as often as any other store is asked again. */
 static void a_data_node_that_fails_is_left_for_another(void **state)
 {
     struct stub_store *f = *state;
-    struct wanted part;
     send_on(f, 3, WORDS("body=3xxx,piece=1,pause=1,cut=3", "code=503,body=busy", "body=3456"));
     check_part(f);
     assert_int_equal(stub_store_count(f, "GET", OPEN_K), 3);
-    send_on(f, 4, WORDS("code=500,body=no", "code=500,body=no", "code=500,body=no", "body=3456"));
-    assert_int_equal(stream_one(f, &part), SILT_EIO);
+    send_on(f, 6,
+            WORDS("code=500,body=no", "code=502", "code=500,body=no", "code=503", "code=500", "body=3456"));
+    check_part(f);
+    assert_int_equal(stub_store_count(f, "GET", OPEN_K), 9);
+}
+
+static void data_nodes_are_tried_until_the_deadline(void **state)
+{
+    struct stub_store *f = *state;
+    const int64_t deadline_us = sl_monotonic_us(f->context.env) + 700000;
+    struct wanted part = {.path = PATH_K, .offset = 3, .length = 4};
+    struct taker taker = {.parts = &part, .n = 1, .deadline_us = deadline_us};
+    send_on(f, 11,
+            WORDS("code=500,body=no", "code=500,body=no", "code=500,body=no", "code=500,body=no", "code=500,body=no",
+                  "code=500,body=no", "code=500,body=no", "code=500,body=no", "code=500,body=no", "code=500,body=no"));
+    assert_int_equal(take_parts(f, &taker, 1), SILT_EIO);
     assert_false(part.over);
-    assert_int_equal(stub_store_count(f, "GET", OPEN_K), 6);
     assert_non_null(strstr(f->err.message, "HDFS answered 500 for /t/k"));
+    assert_true(sl_monotonic_us(f->context.env) < deadline_us + 5000000);
 }
 
 static void what_fails_ends_the_stream_and_is_named(void **state)
@@ -254,6 +268,7 @@ int main(void)
         TEST(more_bytes_than_asked_for_are_refused),
         TEST(a_whole_read_that_comes_short_of_the_listing_is_refused),
         TEST(a_data_node_that_fails_is_left_for_another),
+        TEST(data_nodes_are_tried_until_the_deadline),
         TEST(what_fails_ends_the_stream_and_is_named),
         TEST(a_name_node_in_standby_is_asked_again),
         TEST(a_taker_that_fails_ends_the_stream),
