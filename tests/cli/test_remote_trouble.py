@@ -54,9 +54,26 @@ class Trouble(CliTest):
         self.addCleanup(os.truncate, path, size)
         self.refused("", 4, rf"^error: \[SILT_CORRUPT\] s3://bucket/t/part-\S+ has {size + 4} bytes, expected {size}")
 
+    def check(self, trouble):
+        with serve(self.dir, trouble) as (_, access):
+            return subprocess.run([SILT, "fsck", "s3://bucket/t", "-o", "jsonl"], env=dict(self.env, SILT_CACHE_DIR=os.path.join(self.dir, "fsck"), **access),
+                                  capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+    def test_a_check_that_a_store_refuses_or_breaks_fails_and_finds_no_faults(self):
+        done = self.check(None)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        data = next(name for name in os.listdir(os.path.join(self.dir, "t")) if name.endswith(".parquet"))
+        for how, code in (("forbid", "SILT_ACCESS_DENIED"), ("break", "SILT_IO")):
+            for name in (data, f"{0:020}.json", f"{0:020}.crc"):
+                with self.subTest(how=how, name=name):
+                    done = self.check(f"{how} {name}")
+                    self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
+                    self.assertRegex(done.stderr, rf"^error: \[{code}\] .*s3://bucket/t/\S*{name}")
+
     def test_a_location_or_an_option_that_cannot_be_used_is_named_and_not_a_file_of_the_log(self):
         for location, options, words in (
             ("s3:///x", (), "location s3:///x: the location names no bucket"),
+            (f"s3:///{'x' * 300}", (), f"location ...{'x' * 240}: the location names no bucket"),
             ("s3://bucket/t", ("--store-option", "timeout=abc"), "location s3://bucket/t: option timeout is 'abc', expected a time"),
             ("s3://bucket/t", ("--store-option", "tiemout=1s"), "location s3://bucket/t: no store has an option 'tiemout'"),
         ):

@@ -24,6 +24,7 @@
 
 /* Longest part of a path that a message shows, so that the message itself is not crowded out. */
 #define SHOWN_PATH_MAX 240
+#define CONTEXT_SIZE (SHOWN_PATH_MAX + 64)
 
 /* ---- judging slots ---- */
 
@@ -38,18 +39,18 @@ silt_status sl_storage_breach(const silt_storage *storage, const char *what, sil
 }
 
 /* The tail of a path as one line of text; the same for the same path, so that context can be recognised. */
-static void show_path(const char *path, char *out, size_t out_size)
+static void show_path(struct sl_str path, char *out, size_t out_size)
 {
-    size_t len = strlen(path);
     size_t skip = 0;
-    if (len > SHOWN_PATH_MAX) {
-        skip = len - SHOWN_PATH_MAX;
-        while (skip < len && ((unsigned char)path[skip] & 0xC0U) == 0x80U) {
+    if (path.len > SHOWN_PATH_MAX) {
+        skip = path.len - SHOWN_PATH_MAX;
+        while (skip < path.len && ((unsigned char)path.ptr[skip] & 0xC0U) == 0x80U) {
             skip++;
         }
     }
-    bool is_text = sl_utf8_valid(sl_str_make(path + skip, len - skip));
-    int printed = snprintf(out, out_size, "%s%s", skip > 0 ? "..." : "", path + skip);
+    const struct sl_str tail = sl_str_sub(path, skip, path.len);
+    bool is_text = sl_utf8_valid(tail);
+    int printed = snprintf(out, out_size, "%s%.*s", skip > 0 ? "..." : "", SL_FMT(tail));
     if (printed < 0) {
         out[0] = '\0';
     }
@@ -58,6 +59,31 @@ static void show_path(const char *path, char *out, size_t out_size)
         if (byte < 0x20U || byte == 0x7FU || (byte >= 0x80U && !is_text)) {
             *c = '?';
         }
+    }
+}
+
+/* "<doing> <path>: "; where it is cut it still serves. */
+static void put_context(const char *doing, struct sl_str path, char out[CONTEXT_SIZE])
+{
+    char shown[SHOWN_PATH_MAX + 8];
+    show_path(path, shown, sizeof(shown));
+    (void)snprintf(out, CONTEXT_SIZE, "%s %s: ", doing, shown);
+}
+
+/* The message without the context that it begins with, if that is this one. */
+static const char *skip_context(const silt_error *found, const char *context)
+{
+    const size_t len = strlen(context);
+    return found->message + (strncmp(found->message, context, len) == 0 ? len : 0);
+}
+
+/* Moves what goes with the message. */
+static void hand_out_rest(const silt_error *found, const char *path, silt_error *err)
+{
+    err->sys_code = found->sys_code;
+    sl_error_path(err, path);
+    if (found->hint[0] != '\0') {
+        sl_error_hint(err, "%s", found->hint);
     }
 }
 
@@ -79,18 +105,27 @@ silt_status sl_storage_finish(silt_status returned, const char *doing, const cha
     } else if ((status != SILT_OK && found->status != status) || found->message[0] == '\0') {
         (void)sl_fail(found, status, NULL, "the store failed with %s and told nothing else", silt_status_name(status));
     }
-    char shown[SHOWN_PATH_MAX + 8];
-    char prefix[SHOWN_PATH_MAX + 64];
-    show_path(path, shown, sizeof(shown));
-    (void)snprintf(prefix, sizeof(prefix), "%s %s: ", doing, shown); /* cut text is still a usable prefix */
-    bool has_context = strncmp(found->message, prefix, strlen(prefix)) == 0;
-    (void)sl_fail(err, found->status, found->code_name[0] != '\0' ? found->code_name : NULL, "%s%s",
-                  has_context ? "" : prefix, found->message);
-    err->sys_code = found->sys_code;
-    sl_error_path(err, path);
-    if (found->hint[0] != '\0') {
-        sl_error_hint(err, "%s", found->hint);
+    char context[CONTEXT_SIZE];
+    put_context(doing, sl_str_from(path), context);
+    (void)sl_fail(err, found->status, found->code_name[0] != '\0' ? found->code_name : NULL, "%s%s", context,
+                  skip_context(found, context));
+    hand_out_rest(found, path, err);
+    return status;
+}
+
+silt_status sl_storage_finish_location(silt_status status, const char *path, struct sl_str location,
+                                       const silt_error *found, silt_error *err)
+{
+    char own[CONTEXT_SIZE];
+    char context[CONTEXT_SIZE];
+    if (err == NULL) {
+        return status;
     }
+    put_context("reading", sl_str_from(path), own);
+    put_context("location", location, context);
+    (void)sl_fail(err, found->status, found->code_name[0] != '\0' ? found->code_name : NULL, "%s%s", context,
+                  skip_context(found, own));
+    hand_out_rest(found, path, err);
     return status;
 }
 

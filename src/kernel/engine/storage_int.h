@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 
+#include "base/str.h"
 #include "silt/storage.h"
 
 struct silt_storage {
@@ -24,6 +25,13 @@ silt_status sl_storage_begin(const silt_storage *storage, const silt_call *call,
  */
 silt_status sl_storage_finish(silt_status returned, const char *doing, const char *path, silt_error *found,
                               silt_error *err);
+
+/*
+ * The same of a read of `path`, with "location <location>: " in the place of "reading <path>: ": of what is wrong with a location as a whole. found is as
+ * silt_storage_read_many gives it.
+ */
+silt_status sl_storage_finish_location(silt_status status, const char *path, struct sl_str location,
+                                       const silt_error *found, silt_error *err);
 
 /* "store broke its contract: <what>"; for breaches found in what a slot did. */
 silt_status sl_storage_breach(const silt_storage *storage, const char *what, silt_error *err);

@@ -16,6 +16,7 @@
 
 /* Batches up to this size are tracked without allocating. */
 #define INLINE_BATCH 64
+#define KEPT_PATH 512
 
 /* A batch on its way through the dispatch. */
 struct batch {
@@ -24,10 +25,17 @@ struct batch {
     size_t n;
     void (*on_done)(void *ctx, silt_read_request *request);
     void *ctx;
-    unsigned char *completed;        /* n flags */
-    const char *breach;              /* what the store did wrong, NULL so far */
-    char path[SILT_ERROR_PATH_SIZE]; /* for messages: of the last request that failed, else of the first */
+    unsigned char *completed; /* n flags */
+    const char *breach;       /* what the store did wrong, NULL so far */
+    char path[KEPT_PATH];     /* for messages: of the last request that failed, else of the first */
 };
+
+/* Its tail where it is long, which is more than messages show, so that a context is the same of all of it and of this. */
+static void keep_path(struct batch *batch, const char *path)
+{
+    const size_t len = strlen(path);
+    (void)snprintf(batch->path, sizeof(batch->path), "%s", path + (len < KEPT_PATH ? 0 : len - (KEPT_PATH - 1)));
+}
 
 static void clear_answer(silt_read_request *request)
 {
@@ -92,7 +100,7 @@ static void complete_request(void *ctx, silt_read_request *request)
     }
     if (request->status != SILT_OK) {
         silt_read_request_release(batch->storage, request);
-        (void)snprintf(batch->path, sizeof(batch->path), "%s", request->path);
+        keep_path(batch, request->path);
     }
     batch->on_done(batch->ctx, request);
 }
@@ -172,7 +180,7 @@ silt_status silt_storage_read_many(silt_storage *storage, const silt_call *call,
         clear_answer(&requests[i]);
     }
     /* Requests and their paths are the caller's and may be gone once they are done. */
-    (void)snprintf(batch.path, sizeof(batch.path), "%s", requests[0].path);
+    keep_path(&batch, requests[0].path);
     silt_error found = SILT_ERROR_INIT;
     status = run_batch(&batch, call, &found);
     if (n > INLINE_BATCH) {
@@ -231,6 +239,17 @@ silt_status silt_storage_read(silt_storage *storage, const silt_call *call, cons
                               size_t *data_len, silt_error *err)
 {
     return read_file(storage, call, path, 1, data, data_len, err);
+}
+
+silt_status sl_storage_read_first(silt_storage *storage, const silt_call *call, struct sl_str location,
+                                  const char *path, void **data, size_t *data_len, silt_error *err)
+{
+    silt_error found = SILT_ERROR_INIT;
+    const silt_status status = read_file(storage, call, path, 1, data, data_len, &found);
+    if (status == SILT_EINVALID && storage != NULL && path != NULL) {
+        return sl_storage_finish_location(status, path, location, &found, err);
+    }
+    return status != SILT_OK ? sl_error_take(err, &found) : SILT_OK;
 }
 
 silt_status sl_storage_read_sized(silt_storage *storage, const silt_call *call, const char *path, void **data,

@@ -5,6 +5,7 @@
 #ifndef SL_KERNEL_ENGINE_STORAGE_WRAP_H
 #define SL_KERNEL_ENGINE_STORAGE_WRAP_H
 
+#include "base/str.h"
 #include "silt/storage.h"
 
 /*
@@ -19,6 +20,13 @@ silt_status sl_storage_check_wrap(const silt_env *env, const silt_storage *inner
  */
 silt_status sl_storage_read_sized(silt_storage *storage, const silt_call *call, const char *path, void **data,
                                   size_t *data_len, silt_error *err);
+
+/*
+ * silt_storage_read of the first file that is asked for below a location: SILT_EINVALID, by which stores refuse a location or an option of theirs, is
+ * told with the location and not with the file.
+ */
+silt_status sl_storage_read_first(silt_storage *storage, const silt_call *call, struct sl_str location,
+                                  const char *path, void **data, size_t *data_len, silt_error *err);
 
 #define SL_MAX_AT_ONCE 64 /* parts of a stream that may be under way */
 

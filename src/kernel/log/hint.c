@@ -10,6 +10,7 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "json/json.h"
+#include "kernel/engine/storage_wrap.h"
 #include "kernel/log/json_checksum.h"
 
 /* A hint is small, but may carry the checkpoint's schema and the small actions of a V2 checkpoint. */
@@ -240,26 +241,6 @@ silt_status sl_hint_check(const struct sl_hint *hint, const struct sl_log_file *
 
 /* ---- reading ---- */
 
-/* The hint is what is read first: a location or an option that cannot be used is told of here, and is none of the hint's. */
-static silt_status fail_location(struct sl_str root, struct sl_str path, silt_error *err)
-{
-    if (err == NULL) {
-        return SILT_EINVALID;
-    }
-    const silt_error found = *err;
-    const struct sl_str message = sl_str_from(found.message);
-    const size_t at = sl_str_find(message, path);
-    const size_t begin = at != SIZE_MAX ? at + path.len + 2 : SIZE_MAX; /* behind ": " */
-    if (begin < message.len) {
-        (void)sl_fail(err, SILT_EINVALID, found.code_name, "location %.*s: %s", SL_FMT(root), found.message + begin);
-        sl_error_path(err, found.path);
-        if (found.hint[0] != '\0') {
-            sl_error_hint(err, "%s", found.hint);
-        }
-    }
-    return SILT_EINVALID;
-}
-
 silt_status sl_hint_read(const silt_env *env, silt_storage *storage, const silt_call *call, struct sl_str root,
                          struct sl_arena *arena, struct sl_hint *out, silt_error *err)
 {
@@ -270,7 +251,8 @@ silt_status sl_hint_read(const silt_env *env, silt_storage *storage, const silt_
     if (path.ptr == NULL) {
         return sl_fail_nomem(err);
     }
-    silt_status status = silt_storage_read(storage, call, path.ptr, &data, &len, err);
+    /* The hint is what is read first of a table. */
+    silt_status status = sl_storage_read_first(storage, call, root, path.ptr, &data, &len, err);
     if (status == SILT_OK) {
         silt_error found = SILT_ERROR_INIT;
         status = sl_hint_parse(env, arena, sl_str_make(data, len), out, &found);
@@ -288,5 +270,5 @@ silt_status sl_hint_read(const silt_env *env, silt_storage *storage, const silt_
         silt_error_reset(err);
         return SILT_OK;
     }
-    return status == SILT_EINVALID ? fail_location(root, path, err) : status;
+    return status;
 }
