@@ -75,10 +75,12 @@ typedef struct silt_fsck_report {
  *
  * on_finding is called for whatever is wrong, one call at a time, perhaps from another thread; false ends the check
  * (SILT_ECANCELLED). Others may go on meanwhile: what is wrong with the log is told when all of it was looked at, and if a clean-up took away
- * files of it by then, what it left is checked instead; a data file that cannot be read is a fault if the newest version has it. A fault of the table is a finding, not an error; also a table that cannot be opened is checked as far as it
- * goes. *report (size set by the caller) is filled in every case. options NULL: everything is checked. SILT_ENOTTABLE: nothing of a
- * log is there; SILT_EENGINE or SILT_EUNSUPPORTED: the engine is not the default one, or its data plane cannot be loaded, and
- * options->no_data was not set.
+ * files of it by then, what it left is checked instead; a data file that cannot be read is a fault if the newest version has it. A fault of
+ * the table is a finding, not an error; also a table that cannot be opened is checked as far as it goes. What may not be read, and a store that
+ * fails, is an error and no finding (SILT_EACCESS, SILT_EIO): where that belongs to the log the check ends; where another file may not be read,
+ * it goes on and fails in the end. *report (size set by the caller) is filled in every case. options NULL: everything is checked.
+ * SILT_ENOTTABLE: nothing of a log is there; SILT_EENGINE or SILT_EUNSUPPORTED: the engine is not the default one, or its data plane cannot be
+ * loaded, and options->no_data was not set.
  */
 SILT_API SILT_NODISCARD silt_status silt_table_fsck(silt_table *table, const silt_call *call,
                                                     const silt_fsck_options *options,

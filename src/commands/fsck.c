@@ -98,17 +98,42 @@ silt_status sl_fsck_tell_numbers(struct sl_fsck *fsck, const struct sl_fsck_abou
     return sl_fsck_tell(fsck, &full, err, "%s is stated as %s where %s is right", what, found_text, expected_text);
 }
 
+/* Without what these checks look at, the ones after them would find faults that are none. */
+static bool is_of_log(enum sl_fsck_check check)
+{
+    return check == SL_FSCK_LOG || check == SL_FSCK_COMMIT || check == SL_FSCK_CHECKPOINT;
+}
+
 silt_status sl_fsck_tell_failure(struct sl_fsck *fsck, const struct sl_fsck_about *about, const silt_error *failure,
                                  silt_error *err)
 {
     const silt_status status = failure->status;
-    if (status == SILT_ENOMEM || status == SILT_ECANCELLED || status == SILT_EDEADLINE) {
+    if (status == SILT_EACCESS && !is_of_log(about->check)) {
+        fsck->refused = fsck->n_refused == 0 ? *failure : fsck->refused;
+        fsck->n_refused++;
+        return SILT_OK;
+    }
+    if (status == SILT_ENOMEM || status == SILT_ECANCELLED || status == SILT_EDEADLINE || status == SILT_EACCESS ||
+        status == SILT_EIO) {
         if (err != NULL) {
             *err = *failure;
         }
         return status;
     }
     return tell(fsck, about, failure->message, err);
+}
+
+static silt_status fail_refused(const struct sl_fsck *fsck, silt_error *err)
+{
+    if (fsck->n_refused == 0) {
+        return SILT_OK;
+    }
+    if (err != NULL) {
+        *err = fsck->refused;
+        sl_error_hint(err, "%" PRId64 " of what was to be looked at was refused, so that the check is not complete",
+                      fsck->n_refused);
+    }
+    return fsck->refused.status;
 }
 
 /* ---- the course ---- */
@@ -160,6 +185,7 @@ static void start_over(struct sl_fsck *fsck)
     sl_arena_init(&fsck->arena, fsck->env);
     sl_vec_init(&fsck->listing, fsck->env, sizeof(struct sl_log_file));
     memset(fsck->told, 0, sizeof(fsck->told));
+    fsck->n_refused = 0;
     fsck->report = (silt_fsck_report){.size = fsck->report.size, .version = -1, .seed = fsck->report.seed};
 }
 
@@ -193,7 +219,10 @@ static silt_status check_files(struct sl_fsck *fsck, silt_error *err)
 static silt_status check(struct sl_fsck *fsck, silt_error *err)
 {
     SL_TRY(check_log(fsck, err));
-    return fsck->snapshot == NULL || fsck->options.no_data ? SILT_OK : check_files(fsck, err);
+    if (fsck->snapshot != NULL && !fsck->options.no_data) {
+        SL_TRY(check_files(fsck, err));
+    }
+    return fail_refused(fsck, err);
 }
 
 static silt_status take_options(struct sl_fsck *fsck, const silt_fsck_options *options, silt_error *err)

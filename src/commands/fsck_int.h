@@ -67,6 +67,8 @@ struct sl_fsck {
     struct sl_arena arena;   /* of the names in the listing */
     struct sl_vec listing;   /* of struct sl_log_file, in the order of names */
     silt_snapshot *snapshot; /* the newest; NULL: it cannot be opened */
+    silt_error refused;      /* the first of what may not be looked at, beside which the check went on */
+    int64_t n_refused;
     enum sl_fsck_hold hold;
     struct sl_vec held;         /* of silt_fsck_finding */
     struct sl_arena held_arena; /* of their texts */
@@ -106,8 +108,8 @@ silt_status sl_fsck_tell(struct sl_fsck *fsck, const struct sl_fsck_about *about
 silt_status sl_fsck_tell_numbers(struct sl_fsck *fsck, const struct sl_fsck_about *about, int64_t expected,
                                  int64_t found, const char *what, silt_error *err);
 /*
- * After something failed with `failure`: a finding of it, unless the process failed (memory, cancelled, deadline) and not the table; then
- * that failure.
+ * After something failed with `failure`: a finding of it, unless it says nothing of the table. Where the process failed (memory, cancelled, deadline), or
+ * the store, or the log may not be read, it is that failure; where a single file may not be, the check goes on, and fails in the end.
  */
 silt_status sl_fsck_tell_failure(struct sl_fsck *fsck, const struct sl_fsck_about *about, const silt_error *failure,
                                  silt_error *err);

@@ -15,7 +15,8 @@ class Bucket(http.server.BaseHTTPRequestHandler):
     root = ""
     # "hang": they never come; "deny": the server refuses them; "hang all": nothing is answered, ends and logs neither; "damage": the next n_damaged of
     # them have the right length and zeros for bytes, "damage ends": ends of data files do; "gone": there is no data file, "gone parts": none any more once its end was read; "whole ends": an end of a
-    # data file is answered as if it were all of it (200), "no ends": as if it were empty (416)
+    # data file is answered as if it were all of it (200), "no ends": as if it were empty (416); "forbid NAME": whatever has that in its key is
+    # refused, "break NAME": answered 400
     trouble = None
     n_damaged = 1
     seen = None  # (name, range) of what was asked of data files
@@ -44,7 +45,17 @@ class Bucket(http.server.BaseHTTPRequestHandler):
         self.answer(200, f'<ListBucketResult xmlns="{NAMESPACE}"><IsTruncated>false</IsTruncated>{items}'
                          "</ListBucketResult>".encode(), Content_Type="application/xml")
 
+    def refuses(self, key):
+        how, _, name = (self.trouble or "").partition(" ")
+        if how not in ("forbid", "break") or name not in key:
+            return False
+        code, word = (403, "AccessDenied") if how == "forbid" else (400, "BadDigest")
+        self.answer(code, b"" if self.command == "HEAD" else f"<Error><Code>{word}</Code></Error>".encode(), Content_Type="application/xml")
+        return True
+
     def do_HEAD(self):  # pylint: disable=invalid-name
+        if self.refuses(self.path):
+            return
         path = os.path.join(self.root, urllib.parse.unquote(self.path).removeprefix("/bucket/"))
         self.send_response(200 if os.path.isfile(path) else 404)
         self.send_header("Content-Length", str(os.path.getsize(path) if os.path.isfile(path) else 0))
@@ -63,6 +74,8 @@ class Bucket(http.server.BaseHTTPRequestHandler):
             self.list(urllib.parse.parse_qs(url.query).get("prefix", [""])[0])
             return
         path = os.path.join(self.root, key)
+        if self.refuses(key):
+            return
         if not os.path.isfile(path):
             self.answer(404, b"<Error><Code>NoSuchKey</Code></Error>", Content_Type="application/xml")
             return

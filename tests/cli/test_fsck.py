@@ -8,6 +8,8 @@ import subprocess
 
 import cli_support
 
+NOBODY = 65534
+
 
 class Fsck(cli_support.CliTest):
     def setUp(self):
@@ -106,6 +108,33 @@ class Fsck(cli_support.CliTest):
                 self.table,
                 f"--sample={wrong}",
             )
+
+    def check_as_nobody(self):
+        """The check by somebody whom modes of files bind."""
+        other = {"user": NOBODY} if os.geteuid() == 0 else {}
+        os.chmod(self.dir, 0o755)
+        try:
+            done = subprocess.run([cli_support.SILT, "fsck", self.table, "-o", "table"], capture_output=True, cwd=self.dir, env=self.env, text=True,
+                                  timeout=cli_support.PATIENCE, check=False, **other)
+        except PermissionError:
+            self.skipTest("the program lies where others may not run it")
+        return done
+
+    def test_a_file_that_may_not_be_read_is_no_fault_of_the_table_but_ends_the_check_with_5(self):
+        self.sql(f"INSERT INTO {self.table} SELECT range, 'd', 1 FROM range(5)")
+        done = self.check_as_nobody()
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        folder = os.path.join(self.dir, self.table)
+        data = next(name for name in sorted(os.listdir(folder)) if name.endswith(".parquet"))
+        for name, kind in ((f"_delta_log/{1:020}.json", "SILT_ACCESS_DENIED"), (data, "SILT_ACCESS_DENIED")):
+            with self.subTest(name=name):
+                path = os.path.join(folder, name)
+                mode = os.stat(path).st_mode
+                os.chmod(path, 0)
+                done = self.check_as_nobody()
+                os.chmod(path, mode)
+                self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
+                self.assertRegex(done.stderr, rf"^error: \[{kind}\] .*{name}")
 
     def test_table_that_is_none_or_cannot_be_read_has_exit_code_4(self):
         self.assertEqual(self.silt("fsck", "nothing_here").code, 4)
