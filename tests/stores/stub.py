@@ -20,6 +20,7 @@ What a request is answered with, the first of these that fits:
   /_reset            forgets requests, connections, scripts and objects (POST)
   /do/STEPS/NAME     steps between ";", settings of a step between ",", values percent-encoded. The n-th request of the very same target
                      gets the n-th step, later ones the last
+  /items/…           POST: a DynamoDB of tables that are all there: PutItem (under a condition), GetItem, Query of the newest, DeleteItem
   anything else      an object of that name: PUT (If-None-Match: *), GET (Range), HEAD, DELETE
 
 Settings of a step:
@@ -73,6 +74,7 @@ class State:
         self.late = 0
         self.scripts = []
         self.objects = {}
+        self.items = {}  # by tablePath and fileName
 
 
 STATE = State()
@@ -147,8 +149,41 @@ def get_object(request):
     return Answer(206, data[begin : end + 1], [("Content-Range", f"bytes {begin}-{end}/{len(data)}")])
 
 
+def item_key(item):
+    return item["tablePath"]["S"], item["fileName"]["S"]
+
+
+def meets(condition, asked, found):
+    if condition.startswith("attribute_not_exists"):
+        return found is None
+    name, _, value = condition.partition(" = ")
+    return found is not None and found.get(name) == asked["ExpressionAttributeValues"][value]
+
+
+def item_answer(request):
+    operation = request.header("x-amz-target").rpartition(".")[2]
+    asked = json.loads(request.body)
+    said = {}
+    if operation == "PutItem":
+        key = item_key(asked["Item"])
+        if not meets(asked["ConditionExpression"], asked, STATE.items.get(key)):
+            return Answer(400, b'{"__type":"x#ConditionalCheckFailedException"}')
+        STATE.items[key] = asked["Item"]
+    elif operation == "GetItem":
+        item = STATE.items.get(item_key(asked["Key"]))
+        said = {"Item": item} if item else {}
+    elif operation == "Query":
+        path = asked["ExpressionAttributeValues"][":p"]["S"]
+        said = {"Items": [STATE.items[key] for key in sorted(STATE.items, reverse=True) if key[0] == path][:1]}
+    elif operation == "DeleteItem":
+        STATE.items.pop(item_key(asked["Key"]), None)
+    return Answer(200, json.dumps(said).encode())
+
+
 def object_answer(request):
     with STATE_LOCK:
+        if request.method == "POST" and request.target.startswith("/items/"):
+            return item_answer(request)
         if request.method == "PUT":
             return put_object(request)
         if request.method in ("GET", "HEAD"):

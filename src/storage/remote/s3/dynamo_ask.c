@@ -6,10 +6,12 @@
 
 #include "base/env.h"
 #include "base/error.h"
+#include "storage/remote/http_fields.h"
 #include "storage/remote/s3/dynamo_int.h"
 
 #define API "DynamoDB_20120810."
 #define MAX_ANSWER ((size_t)16 * 1024 * 1024) /* a page has 1 MiB of items */
+#define MAX_SKEW_S 300                        /* AWS takes no more */
 
 /* ---- an attempt ---- */
 
@@ -169,6 +171,17 @@ static silt_status choose_status(const struct sl_dynamo_ask *ask, int code)
     return strcmp(ask->said, SL_DYNAMO_NO_TABLE) == 0 ? SILT_ENOTFOUND : SILT_EIO;
 }
 
+/* DynamoDB calls a request that is signed too early or too late badly signed. */
+static bool is_skewed(const struct sl_dynamo_ask *ask, const struct sl_http_request *answer)
+{
+    int64_t seconds = 0;
+    if (!sl_http_date_parse(sl_http_header(answer, "date"), &seconds)) {
+        return false;
+    }
+    const int64_t off_s = seconds - sl_now_us(ask->dynamo->context->env) / 1000000;
+    return off_s > MAX_SKEW_S || off_s < -MAX_SKEW_S;
+}
+
 silt_status sl_dynamo_fail(const struct sl_dynamo_ask *ask, const struct sl_exchange *exchange, silt_error *err)
 {
     const struct sl_http_request *request = &exchange->request;
@@ -188,7 +201,9 @@ silt_status sl_dynamo_fail(const struct sl_dynamo_ask *ask, const struct sl_exch
     if (err != NULL) {
         err->sys_code = request->code;
     }
-    if (status == SILT_EACCESS) {
+    if (status == SILT_EACCESS && is_skewed(ask, request)) {
+        sl_error_hint(err, "this machine's clock differs from the server's");
+    } else if (status == SILT_EACCESS) {
         sl_error_hint(err, "commits need the rights to GetItem, PutItem, Query, DescribeTable and CreateTable there");
     }
     return status;

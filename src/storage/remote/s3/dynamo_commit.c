@@ -331,7 +331,14 @@ static silt_status find_owner(struct commit *c, enum verdict *verdict)
                                                            : SILT_OK;
 }
 
-/* One PutItem. A failure means that the entry is not there and never will be. */
+/* An answer that is not DynamoDB's own says nothing, whatever its code is. */
+static bool is_taken_in(const struct sl_exchange *exchange)
+{
+    const struct sl_str body = sl_buf_view(&exchange->request.answer);
+    return sl_s3_answered(exchange, 200) && body.len > 0 && body.ptr[0] == '{';
+}
+
+/* One PutItem. A failure means that the entry is not there and never will be, if the answer is true. */
 static silt_status put_entry(struct commit *c, enum verdict *verdict)
 {
     struct sl_dynamo_ask ask;
@@ -340,6 +347,10 @@ static silt_status put_entry(struct commit *c, enum verdict *verdict)
     sl_dynamo_arm(c->dynamo, "PutItem", &ask, &exchange);
     sl_dynamo_write_put(&ask.body, c->dynamo->table, &c->entry, SL_DYNAMO_IF_ABSENT);
     silt_status status = sl_dynamo_run(c->call, &ask, &exchange, c->err);
+    if (status == SILT_OK && !is_taken_in(&exchange)) {
+        status = sl_fail(c->err, SILT_EIO, NULL, "DynamoDB table %s: PutItem was answered with what is no answer of it",
+                         c->dynamo->table);
+    }
     const bool unclear = status != SILT_OK && sl_exchange_is_unclear(&exchange);
     const bool taken = sl_dynamo_said(&ask, &exchange, SL_DYNAMO_CONDITION_FAILED);
     const bool no_table = sl_dynamo_said(&ask, &exchange, SL_DYNAMO_NO_TABLE);
@@ -367,7 +378,7 @@ static silt_status put_entry(struct commit *c, enum verdict *verdict)
 }
 
 /* Until somebody owns the version, or nobody knows who does. */
-static silt_status take_version(struct commit *c, silt_put_outcome *outcome)
+static silt_status try_to_take(struct commit *c, silt_put_outcome *outcome)
 {
     *outcome = SILT_PUT_AMBIGUOUS;
     for (int i = 0; i < MAX_PUTS; i++) {
@@ -387,6 +398,31 @@ static silt_status take_version(struct commit *c, silt_put_outcome *outcome)
     }
     return sl_fail(c->err, SILT_EIO, NULL, "DynamoDB table %s neither takes the entry of %.*s nor has one",
                    c->dynamo->table, SL_FMT(c->entry.file_name));
+}
+
+/*
+ * A commit that fails loses its temporary file, without which an entry could not be finished by anybody, and the table be read no more. So a refusal is
+ * believed if the entry is not there. *keep: nobody says, and the file has to stay.
+ */
+static silt_status take_version(struct commit *c, silt_put_outcome *outcome, bool *keep)
+{
+    const silt_status status = try_to_take(c, outcome);
+    enum verdict verdict = VERDICT_NOBODYS;
+    if (status != SILT_EIO && status != SILT_EACCESS && status != SILT_ENOTFOUND) { /* no answer is behind it */
+        return status;
+    }
+    const silt_error why = c->err != NULL ? *c->err : (silt_error)SILT_ERROR_INIT;
+    const silt_status found = find_owner(c, &verdict);
+    if (verdict == VERDICT_OURS || (verdict == VERDICT_ANOTHERS && found == SILT_OK)) {
+        *outcome = verdict == VERDICT_OURS ? SILT_PUT_DONE : SILT_PUT_EXISTS;
+        silt_error_reset(c->err);
+        return SILT_OK;
+    }
+    *keep = found != SILT_OK && verdict != VERDICT_ANOTHERS;
+    if (c->err != NULL) {
+        *c->err = why;
+    }
+    return status;
 }
 
 /* ---- behind the point of no return ---- */
@@ -411,6 +447,7 @@ static void fulfil(struct commit *c, silt_put_outcome *outcome)
 static silt_status commit(struct commit *c, struct sl_str name, silt_put_outcome *outcome)
 {
     struct round round = {0};
+    bool keep = false;
     SL_TRY(name_all(c, name));
     silt_status status = run_round(c, &round);
     bool taken = status == SILT_OK && round.target_there;
@@ -421,11 +458,11 @@ static silt_status commit(struct commit *c, struct sl_str name, silt_put_outcome
     if (status == SILT_OK && taken) {
         *outcome = SILT_PUT_EXISTS;
     } else if (status == SILT_OK) {
-        status = take_version(c, outcome);
+        status = take_version(c, outcome, &keep);
     }
-    if (status != SILT_OK || *outcome == SILT_PUT_EXISTS) {
+    if ((status != SILT_OK && !keep) || *outcome == SILT_PUT_EXISTS) {
         remove_temp(c);
-    } else if (*outcome == SILT_PUT_DONE) {
+    } else if (status == SILT_OK && *outcome == SILT_PUT_DONE) {
         fulfil(c, outcome);
     }
     return status;

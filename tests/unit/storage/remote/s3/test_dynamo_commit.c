@@ -144,12 +144,20 @@ static void what_is_throttled_is_tried_again(void **state)
 static void a_refusal_is_a_failure(void **state)
 {
     struct stub_store *f = *state;
-    answer(f, WORDS(ROUND, FAULT("AccessDeniedException")));
+    answer(f, WORDS(ROUND, FAULT("AccessDeniedException"), "code=200,body={}"));
     check_refused(f, SILT_EACCESS, "DynamoDB table delta_log: PutItem was answered HTTP 400 AccessDeniedException");
     assert_non_null(strstr(f->err.hint, "GetItem, PutItem, Query"));
     assert_int_equal(count_temps(f), 0);
-    answer(f, WORDS(NOTHING, FAULT("ValidationException")));
+    answer(f, WORDS(NOTHING, FAULT("ValidationException"), "code=200,body={}"));
     check_refused(f, SILT_EIO, "ValidationException");
+    assert_int_equal(count_temps(f), 0);
+    answer(f, WORDS(NOTHING, FAULT("ValidationException"), FAULT("ValidationException")));
+    check_refused(f, SILT_EIO, "ValidationException");
+    assert_int_equal(count_temps(f), 1); /* nobody says that there is no entry, which would need it */
+    answer(f, WORDS(NOTHING, FAULT("InvalidSignatureException") ",header=Date:Thu%2C 01 Jan 2026 00:00:00 GMT",
+                    "code=200,body={}"));
+    check_refused(f, SILT_EACCESS, "InvalidSignatureException");
+    assert_non_null(strstr(f->err.hint, "clock"));
 }
 
 static void an_endpoint_that_is_not_reached_is_told_as_dynamodb(void **state)
