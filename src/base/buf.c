@@ -127,14 +127,23 @@ void sl_buf_put_c(struct sl_buf *buf, const char *text)
     sl_buf_put_str(buf, sl_str_from(text));
 }
 
+/* Two digits at a time: half of the divisions. */
 void sl_buf_put_u64(struct sl_buf *buf, uint64_t value)
 {
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+        "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+        "9899";
     char digits[20];
     size_t begin = sizeof(digits);
-    do {
-        digits[--begin] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
+    while (value >= 10) {
+        begin -= 2;
+        memcpy(digits + begin, pairs + value % 100 * 2, 2);
+        value /= 100;
+    }
+    if (value > 0 || begin == sizeof(digits)) {
+        digits[--begin] = (char)('0' + value);
+    }
     sl_buf_put(buf, digits + begin, sizeof(digits) - begin);
 }
 

@@ -40,6 +40,8 @@ struct sl_log_file {
 struct sl_log_file sl_log_name_parse(struct sl_str name);
 /* "<version>.<uuid>.json", the name of a staged commit of that version. */
 bool sl_log_is_staged_name(struct sl_str name, int64_t version);
+/* "%020d" and what follows it, in the arena. version: from 0 on. NULL: no memory. */
+const char *sl_log_name_make(struct sl_arena *arena, int64_t version, struct sl_str ending);
 /* "<root>/_delta_log/%020d.json" */
 struct sl_str sl_log_commit_path(struct sl_arena *arena, struct sl_str root, int64_t version);
 struct sl_str sl_log_path(struct sl_arena *arena, struct sl_str root, struct sl_str name);

@@ -1,8 +1,6 @@
 /*
  * A version checksum as the text of its file; see crc.h. Names and kinds of members are those that Delta Spark reads. Pure.
  */
-#include <inttypes.h>
-
 #include "base/error.h"
 #include "json/writer.h"
 #include "kernel/log/crc.h"
@@ -166,5 +164,5 @@ silt_status sl_crc_write(struct sl_buf *out, const struct sl_crc *crc, struct sl
 
 const char *sl_crc_name(struct sl_arena *arena, int64_t version)
 {
-    return sl_arena_printf(arena, "%020" PRId64 ".crc", version);
+    return sl_log_name_make(arena, version, SL_STR(".crc"));
 }

@@ -8,7 +8,6 @@
  */
 #include "kernel/log/list.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -73,7 +72,7 @@ static silt_status insert_commit(struct filler *f, size_t index, const struct sl
 /* Looks for one commit; *found is false if it is not there, and then it is not missing from the listing only. */
 static silt_status fill_in(struct filler *f, int64_t version, bool *found, silt_error *err)
 {
-    const char *name = sl_arena_printf(f->arena, "%020" PRId64 ".json", version);
+    const char *name = sl_log_name_make(f->arena, version, SL_STR(".json"));
     const struct sl_str path = name != NULL ? sl_uri_join(f->arena, f->dir, sl_str_from(name)) : (struct sl_str){0};
     if (path.ptr == NULL) {
         return sl_fail_nomem(err);
@@ -116,7 +115,7 @@ silt_status sl_log_list(silt_storage *storage, const silt_call *call, struct sl_
 {
     *exists = false;
     const struct sl_str dir = sl_uri_join(arena, root, SL_STR(SL_LOG_DIR));
-    const char *start = sl_arena_printf(arena, "%020" PRId64, from_version > 0 ? from_version : 0);
+    const char *start = sl_log_name_make(arena, from_version > 0 ? from_version : 0, SL_STR(""));
     if (dir.ptr == NULL || start == NULL) {
         return sl_fail_nomem(err);
     }

@@ -1,7 +1,9 @@
 /* Growing byte buffers. */
 #include "base/buf.h"
 
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -30,6 +32,28 @@ static void appended_text_is_there_and_ends_with_nul(void **state)
     assert_int_equal(sl_buf_view(&buf).len, strlen(sl_buf_cstr(&buf)));
     sl_buf_clear(&buf);
     assert_string_equal(sl_buf_cstr(&buf), "");
+    sl_buf_release(&buf);
+    test_env_check(&t);
+}
+
+static void numbers_of_every_length_are_printed(void **state)
+{
+    (void)state;
+    struct test_env t;
+    test_env_init(&t);
+    struct sl_buf buf;
+    sl_buf_init(&buf, &t.env);
+    uint64_t value = 1;
+    for (int digits = 1; digits <= 20; digits++, value *= 10) {
+        const uint64_t around[] = {value - 1, value, value + 1, value / 2 * 3, value + value / 7};
+        for (size_t i = 0; i < sizeof(around) / sizeof(around[0]); i++) {
+            char expected[32];
+            (void)snprintf(expected, sizeof(expected), "%" PRIu64, around[i]);
+            sl_buf_clear(&buf);
+            sl_buf_put_u64(&buf, around[i]);
+            assert_string_equal(sl_buf_cstr(&buf), expected);
+        }
+    }
     sl_buf_release(&buf);
     test_env_check(&t);
 }
@@ -117,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(appended_text_is_there_and_ends_with_nul),
+        cmocka_unit_test(numbers_of_every_length_are_printed),
         cmocka_unit_test(text_beyond_the_maximum_is_a_limit_error_that_sticks),
         cmocka_unit_test(running_out_of_memory_sticks_and_keeps_the_text),
         cmocka_unit_test(taken_block_belongs_to_the_caller),

@@ -3,6 +3,9 @@
  */
 #include "test_env.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "kernel/log/commit.h"
 
 static void each_form_is_known(void **state)
@@ -28,6 +31,26 @@ static void each_form_is_known(void **state)
     assert_int_equal(sl_log_name_parse(SL_STR("00000000000000000042.crc")).kind, SL_LOG_CRC);
     assert_int_equal(sl_log_name_parse(SL_STR("_last_checkpoint")).kind, SL_LOG_LAST_CHECKPOINT);
     assert_true(sl_log_name_parse(SL_STR("09223372036854775807.json")).version == INT64_MAX);
+}
+
+static void names_are_made_as_they_are_read(void **state)
+{
+    (void)state;
+    static const int64_t versions[] = {0, 9, 10, 42, 1234567890123, INT64_MAX};
+    struct test_env t;
+    struct sl_arena arena;
+    test_env_init(&t);
+    sl_arena_init(&arena, &t.env);
+    for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+        char expected[64];
+        (void)snprintf(expected, sizeof(expected), "%020" PRId64 ".crc", versions[i]);
+        assert_string_equal(sl_log_name_make(&arena, versions[i], SL_STR(".crc")), expected);
+        (void)snprintf(expected, sizeof(expected), "s3://b/t/_delta_log/%020" PRId64 ".json", versions[i]);
+        assert_string_equal(sl_log_commit_path(&arena, SL_STR("s3://b/t"), versions[i]).ptr, expected);
+    }
+    assert_string_equal(sl_log_name_make(&arena, 7, SL_STR("")), "00000000000000000007");
+    sl_arena_release(&arena);
+    test_env_check(&t);
 }
 
 static void all_else_is_passed_over(void **state)
@@ -81,7 +104,8 @@ static void paths_are_padded(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_form_is_known), cmocka_unit_test(all_else_is_passed_over),
-                                       cmocka_unit_test(paths_are_padded)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_form_is_known),
+                                       cmocka_unit_test(names_are_made_as_they_are_read),
+                                       cmocka_unit_test(all_else_is_passed_over), cmocka_unit_test(paths_are_padded)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
