@@ -82,6 +82,15 @@ silt_status sl_arrow_append_bytes(struct sl_arrow_builder *builder, struct sl_st
 silt_status sl_arrow_append_decimal(struct sl_arrow_builder *builder, int64_t hi, uint64_t lo, silt_error *err);
 /* Ends a row of a struct, or a list or map whose new children were appended since its last row. */
 silt_status sl_arrow_append_nested(struct sl_arrow_builder *builder, silt_error *err);
+/*
+ * Several rows at once, of columns that are built one after the other: each field of a struct has its own rows, also where the struct is
+ * null, and all are compared when the builder is finished.
+ */
+silt_status sl_arrow_append_structs(struct sl_arrow_builder *builder, int64_t n, bool is_valid, silt_error *err);
+silt_status sl_arrow_append_nulls(struct sl_arrow_builder *builder, int64_t n,
+                                  silt_error *err); /* with null children */
+/* For an integer format of 64 bits; values need not be aligned. */
+silt_status sl_arrow_append_longs(struct sl_arrow_builder *builder, const void *values, int64_t n, silt_error *err);
 int64_t sl_arrow_builder_length(const struct sl_arrow_builder *builder);
 /* Moves what was built out; the builder is empty afterwards. */
 silt_status sl_arrow_builder_finish(struct sl_arrow_builder *builder, struct ArrowArray *out, silt_error *err);

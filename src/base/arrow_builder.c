@@ -227,6 +227,40 @@ static silt_status end_row(struct sl_arrow_builder *builder, bool is_valid, silt
     return SILT_OK;
 }
 
+/* Adds n bits from number `length` on. */
+static void put_bits(struct sl_buf *bits, int64_t length, int64_t n, bool value)
+{
+    while (n > 0 && length % 8 != 0) {
+        put_bit(bits, length++, value);
+        n--;
+    }
+    char *room = sl_buf_reserve(bits, (size_t)(n / 8));
+    if (room != NULL) {
+        memset(room, value ? 0xFF : 0, (size_t)(n / 8));
+        bits->len += (size_t)(n / 8);
+    }
+    for (length += n / 8 * 8, n %= 8; n > 0; n--) {
+        put_bit(bits, length++, value);
+    }
+}
+
+/* The same for several rows that are alike. */
+static silt_status end_rows(struct sl_arrow_builder *builder, int64_t n, bool is_valid, silt_error *err)
+{
+    SL_TRY(sl_buf_status(&builder->values, err));
+    SL_TRY(sl_buf_status(&builder->bytes, err));
+    if (!is_valid && builder->null_count == 0 && builder->kind != KIND_NULL) {
+        put_bits(&builder->validity, 0, builder->length, true);
+    }
+    if (builder->kind != KIND_NULL && (!is_valid || builder->null_count > 0)) {
+        put_bits(&builder->validity, builder->length, n, is_valid);
+        SL_TRY(sl_buf_status(&builder->validity, err));
+    }
+    builder->null_count += is_valid ? 0 : n;
+    builder->length += n;
+    return SILT_OK;
+}
+
 static void put_i32(struct sl_buf *buf, int32_t value)
 {
     sl_buf_put(buf, &value, sizeof(value));
@@ -381,6 +415,65 @@ silt_status sl_arrow_append_nested(struct sl_arrow_builder *builder, silt_error 
         }
     }
     return end_row(builder, true, err);
+}
+
+/* ---- several rows at once ---- */
+
+silt_status sl_arrow_append_structs(struct sl_arrow_builder *builder, int64_t n, bool is_valid, silt_error *err)
+{
+    if (builder->kind != KIND_STRUCT) {
+        return fail_kind(builder, "structs", err);
+    }
+    return n > 0 ? end_rows(builder, n, is_valid, err) : SILT_OK;
+}
+
+/* Of fixed-size values. */
+static void put_zeros(struct sl_buf *values, int64_t n, size_t width)
+{
+    size_t bytes = 0;
+    char *room = sl_mul_size((size_t)n, width, &bytes) ? sl_buf_reserve(values, bytes) : NULL;
+    if (room != NULL) {
+        memset(room, 0, bytes);
+        values->len += bytes;
+    } else if (values->status == SILT_OK) {
+        values->status = SILT_ELIMIT;
+    }
+}
+
+silt_status sl_arrow_append_nulls(struct sl_arrow_builder *builder, int64_t n, silt_error *err)
+{
+    if (n <= 0) {
+        return SILT_OK;
+    }
+    switch (builder->kind) {
+    case KIND_NULL: break;
+    case KIND_INT: put_zeros(&builder->values, n, builder->width); break;
+    case KIND_FLOAT: put_zeros(&builder->values, n, sizeof(float)); break;
+    case KIND_DOUBLE: put_zeros(&builder->values, n, sizeof(double)); break;
+    case KIND_DECIMAL: put_zeros(&builder->values, n, sizeof(sl_i128)); break;
+    case KIND_BOOL: put_bits(&builder->values, builder->length, n, false); break;
+    case KIND_STRUCT:
+        for (size_t i = 0; i < builder->n_children; i++) {
+            SL_TRY(sl_arrow_append_nulls(&builder->children[i], n, err));
+        }
+        break;
+    case KIND_BYTES:
+    case KIND_LIST:
+        for (int64_t i = 0; i < n; i++) {
+            SL_TRY(sl_arrow_append_null(builder, err));
+        }
+        return SILT_OK;
+    }
+    return end_rows(builder, n, false, err);
+}
+
+silt_status sl_arrow_append_longs(struct sl_arrow_builder *builder, const void *values, int64_t n, silt_error *err)
+{
+    if (builder->kind != KIND_INT || builder->width != sizeof(int64_t)) {
+        return fail_kind(builder, "integers of 64 bits", err);
+    }
+    sl_buf_put(&builder->values, values, (size_t)n * sizeof(int64_t));
+    return n > 0 ? end_rows(builder, n, true, err) : SILT_OK;
 }
 
 /* ---- finishing ---- */

@@ -34,6 +34,7 @@ struct default_engine {
     char *temp_dir;     /* or NULL */
     pthread_mutex_t lock;
     struct sl_dataplane_ref plane; /* guarded by lock; filled once */
+    sl_small_kept_slot checkpoint; /* the small one that was read last */
 };
 
 static const struct sl_dataplane_host HOST = {
@@ -110,7 +111,7 @@ static silt_status lazy_read(void *impl, const silt_call *call, const silt_parqu
     struct default_engine *self = impl;
     struct sl_dataplane_ref plane;
     bool done = false;
-    SL_TRY(sl_small_read(self->env, call, request, out, &done, err));
+    SL_TRY(sl_small_read(self->env, call, request, &self->checkpoint, out, &done, err));
     if (done) {
         return SILT_OK;
     }
@@ -218,6 +219,7 @@ static void close_default(void *attachment)
     sl_thread_pool_free(&self->pool);
     sl_strfree(self->env, self->memory_limit);
     sl_strfree(self->env, self->temp_dir);
+    sl_small_kept_free(self->env, atomic_load(&self->checkpoint));
     pthread_mutex_destroy(&self->lock);
     sl_release(self->env, self, sizeof(*self));
 }

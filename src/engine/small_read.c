@@ -1,7 +1,6 @@
 /*
  * Small files of silt's own as rows of Arrow; see small_read.h. The wanted columns are a tree beside that of the file; each leaf has a
- * cursor, and rows are put together from the top: whether a struct or list is there is seen at the levels of its first leaf. What is not
- * exactly as expected is left to the data plane, which then says what is wrong.
+ * cursor, of which small_values.c makes columns. What is not exactly as expected is left to the data plane, which then says what is wrong.
  */
 #include "engine/small_read.h"
 
@@ -11,47 +10,24 @@
 #include "base/arena.h"
 #include "base/arrow.h"
 #include "base/error.h"
-#include "base/utf8.h"
 #include "engine/small_column.h"
-#include "engine/small_parse.h"
+#include "engine/small_read_int.h"
 #include "schema/type.h"
-#include "schema/value.h"
 
 /* Files that are read whole to see whose they are. */
 #define MAX_BYTES ((int64_t)640 << 10)
 #define MAX_DEPTH 16
+/* A file that says it has more rows is read row by row, so that one that lies costs no more than what is found to be in it. */
+#define MAX_COLUMN_ROWS ((int64_t)1 << 20)
 #define REQUIRED 0
 #define REPEATED 2
 #define FILE_INDEX "_silt_file_index"
 #define ROW_INDEX "_silt_row_index"
 
-struct node {
-    const struct silt_type *type;
-    bool absent;   /* not in the file: always null */
-    bool is_short; /* a number that is stored in 32 bits and wanted in 64 */
-    uint8_t definition;
-    uint8_t repetition;
-    struct node *children;
-    size_t n_children;
-    struct sl_small_cursor *cursor; /* of the leaf, or of the first one below */
-    struct sl_small_cursor *spare;  /* of a member that is not wanted, by which the struct is seen; mostly NULL */
-};
-
-struct reading {
-    const silt_env *env;
-    const silt_parquet_read *request;
-    struct sl_arena arena;
-    struct sl_small_file file;
-    struct node root;
-    silt_schema *schema; /* what is given out, where that is more than is asked for */
-    silt_error *err;
-    bool good; /* false: the data plane has to look at the file */
-    unsigned depth;
-};
-
 /* ---- the tree ---- */
 
-static silt_status match(struct reading *r, const struct silt_type *type, size_t at, struct node *node);
+static silt_status match(struct sl_small_reading *r, const struct silt_type *type, size_t at,
+                         struct sl_small_want *node);
 
 static bool is_stored_as(const struct sl_small_element *element, const struct silt_type *type)
 {
@@ -70,7 +46,8 @@ static bool is_shorter(const struct sl_small_element *element, const struct silt
     return type->kind == SILT_TYPE_LONG && is_stored_as(element, &number);
 }
 
-static silt_status match_leaf(struct reading *r, const struct sl_small_element *element, struct node *node)
+static silt_status match_leaf(struct sl_small_reading *r, const struct sl_small_element *element,
+                              struct sl_small_want *node)
 {
     node->cursor = sl_arena_alloc_zero(&r->arena, sizeof(*node->cursor));
     if (node->cursor == NULL) {
@@ -95,8 +72,8 @@ static size_t find_element(const struct sl_small_file *file, size_t parent, stru
     return 0;
 }
 
-static silt_status match_child(struct reading *r, const struct silt_type *type, size_t at, struct node *parent,
-                               struct node *child)
+static silt_status match_child(struct sl_small_reading *r, const struct silt_type *type, size_t at,
+                               struct sl_small_want *parent, struct sl_small_want *child)
 {
     child->definition = parent->definition;
     child->repetition = parent->repetition;
@@ -106,7 +83,7 @@ static silt_status match_child(struct reading *r, const struct silt_type *type, 
 }
 
 /* A struct of which no wanted member is in the file is there or null like any of its other members. */
-static silt_status match_spare(struct reading *r, size_t at, struct node *node)
+static silt_status match_spare(struct sl_small_reading *r, size_t at, struct sl_small_want *node)
 {
     size_t child = at + 1;
     for (size_t i = 0; i < r->file.elements[at].n_children; i++) {
@@ -126,7 +103,7 @@ static silt_status match_spare(struct reading *r, size_t at, struct node *node)
     return SILT_OK;
 }
 
-static silt_status match_struct(struct reading *r, size_t at, struct node *node)
+static silt_status match_struct(struct sl_small_reading *r, size_t at, struct sl_small_want *node)
 {
     node->n_children = node->type->n_fields;
     node->children = sl_arena_alloc_array(&r->arena, node->n_children, sizeof(*node->children));
@@ -141,7 +118,7 @@ static silt_status match_struct(struct reading *r, size_t at, struct node *node)
 }
 
 /* Lists and maps have three levels. */
-static silt_status match_repeated(struct reading *r, size_t at, struct node *node)
+static silt_status match_repeated(struct sl_small_reading *r, size_t at, struct sl_small_want *node)
 {
     const bool is_map = node->type->kind == SILT_TYPE_MAP;
     const struct sl_small_element *elements = r->file.elements;
@@ -167,7 +144,8 @@ static silt_status match_repeated(struct reading *r, size_t at, struct node *nod
 }
 
 /* at 0: the file lacks it. */
-static silt_status match(struct reading *r, const struct silt_type *type, size_t at, struct node *node)
+static silt_status match(struct sl_small_reading *r, const struct silt_type *type, size_t at,
+                         struct sl_small_want *node)
 {
     const struct sl_small_element *element = &r->file.elements[at];
     node->type = type;
@@ -194,168 +172,6 @@ static silt_status match(struct reading *r, const struct silt_type *type, size_t
     return status;
 }
 
-/* ---- values ---- */
-
-static uint64_t load(const unsigned char *at, size_t n)
-{
-    uint64_t value = 0;
-    for (size_t i = 0; at != NULL && i < n; i++) {
-        value |= (uint64_t)at[i] << (8 * i);
-    }
-    return value;
-}
-
-static double load_float(uint64_t bits, bool wide)
-{
-    const uint32_t narrow_bits = (uint32_t)bits;
-    double value = 0;
-    float narrow = 0;
-    if (wide) {
-        memcpy(&value, &bits, sizeof(value));
-        return value;
-    }
-    memcpy(&narrow, &narrow_bits, sizeof(narrow));
-    return (double)narrow;
-}
-
-static bool take_bit(struct sl_small_cursor *cursor)
-{
-    const size_t bit = cursor->n_bits++ % 8;
-    if (bit == 0 && sl_small_cursor_take(cursor, 1) == NULL) {
-        return false;
-    }
-    return (cursor->at[-1] >> bit & 1U) != 0;
-}
-
-static silt_value take_bytes(struct sl_small_cursor *cursor, const struct silt_type *type)
-{
-    const size_t len = (size_t)load(sl_small_cursor_take(cursor, sizeof(uint32_t)), sizeof(uint32_t));
-    const unsigned char *at = sl_small_cursor_take(cursor, len);
-    const struct sl_str text = at != NULL ? sl_str_make((const char *)at, len) : SL_STR("");
-    cursor->bad = cursor->bad || (type->kind == SILT_TYPE_STRING && !sl_utf8_valid(text));
-    return sl_value_bytes(type->kind, text);
-}
-
-/* The highest byte comes first. */
-static silt_value take_wide(struct sl_small_cursor *cursor, const struct silt_type *type)
-{
-    const unsigned char *at = sl_small_cursor_take(cursor, SL_PHYSICAL_FIXED_BYTES);
-    uint64_t words[2] = {0, 0};
-    for (size_t i = 0; at != NULL && i < SL_PHYSICAL_FIXED_BYTES; i++) {
-        words[i / 8] = words[i / 8] << 8 | at[i];
-    }
-    return sl_value_decimal(sl_i128_make((int64_t)words[0], words[1]), type->precision, type->scale);
-}
-
-static silt_value take_integer(const struct silt_type *type, int64_t number)
-{
-    return type->kind == SILT_TYPE_DECIMAL ? sl_value_decimal(number, type->precision, type->scale)
-                                           : sl_value_i64(type->kind, number);
-}
-
-static silt_value take_value(const struct node *node)
-{
-    struct sl_small_cursor *cursor = node->cursor;
-    const struct silt_type *type = node->type;
-    switch (node->is_short ? SL_PHYSICAL_INT32 : sl_small_physical(type)) {
-    case SL_PHYSICAL_BOOLEAN: return sl_value_bool(take_bit(cursor));
-    case SL_PHYSICAL_INT32: return take_integer(type, (int32_t)(uint32_t)load(sl_small_cursor_take(cursor, 4), 4));
-    case SL_PHYSICAL_INT64: return take_integer(type, (int64_t)load(sl_small_cursor_take(cursor, 8), 8));
-    case SL_PHYSICAL_FLOAT:
-        return sl_value_f64(type->kind, load_float(load(sl_small_cursor_take(cursor, 4), 4), false));
-    case SL_PHYSICAL_DOUBLE:
-        return sl_value_f64(type->kind, load_float(load(sl_small_cursor_take(cursor, 8), 8), true));
-    case SL_PHYSICAL_FIXED: return take_wide(cursor, type);
-    case SL_PHYSICAL_BYTE_ARRAY: break;
-    }
-    return take_bytes(cursor, type);
-}
-
-/* ---- rows ---- */
-
-/* An entry of each leaf, of which nothing is there. */
-static void step_all(struct node *node)
-{
-    if (node->n_children == 0 && !node->absent) {
-        sl_small_cursor_step(node->cursor);
-    }
-    if (node->spare != NULL) {
-        sl_small_cursor_step(node->spare);
-    }
-    for (size_t i = 0; i < node->n_children; i++) {
-        step_all(&node->children[i]);
-    }
-}
-
-static silt_status put(struct reading *r, struct node *node, struct sl_arrow_builder *builder);
-
-static silt_status put_leaf(struct reading *r, struct node *node, struct sl_arrow_builder *builder)
-{
-    const bool there = node->cursor->definitions.value == node->definition;
-    const silt_value value = there ? take_value(node) : sl_value_null(node->type->kind);
-    sl_small_cursor_step(node->cursor);
-    r->good = r->good && !node->cursor->bad;
-    return r->good ? sl_value_append(builder, &value, r->err) : SILT_OK;
-}
-
-static silt_status put_items(struct reading *r, struct node *node, struct sl_arrow_builder *builder)
-{
-    struct sl_arrow_builder *items = sl_arrow_builder_child(builder, 0);
-    const bool is_map = node->type->kind == SILT_TYPE_MAP;
-    do {
-        for (size_t i = 0; i < node->n_children && r->good; i++) {
-            SL_TRY(put(r, &node->children[i], is_map ? sl_arrow_builder_child(items, i) : items));
-        }
-        if (is_map && r->good) {
-            SL_TRY(sl_arrow_append_nested(items, r->err));
-        }
-    } while (r->good && node->cursor->left > 0 && node->cursor->repetitions.value == node->repetition);
-    return r->good ? sl_arrow_append_nested(builder, r->err) : SILT_OK;
-}
-
-/* Nesting bounds the recursion, and each step takes an entry of a leaf, of which there are as many as the file says. */
-static silt_status put(struct reading *r, struct node *node, struct sl_arrow_builder *builder)
-{
-    if (node->absent) {
-        return sl_arrow_append_null(builder, r->err);
-    }
-    if (node->n_children == 0) {
-        return put_leaf(r, node, builder);
-    }
-    const bool repeated = node->type->kind != SILT_TYPE_STRUCT;
-    const uint8_t found = node->cursor->definitions.value;
-    if (found < node->definition) {
-        const bool is_empty = repeated && found + 1 == node->definition;
-        step_all(node);
-        return is_empty ? sl_arrow_append_nested(builder, r->err) : sl_arrow_append_null(builder, r->err);
-    }
-    if (repeated) {
-        return put_items(r, node, builder);
-    }
-    for (size_t i = 0; i < node->n_children && r->good; i++) {
-        SL_TRY(put(r, &node->children[i], sl_arrow_builder_child(builder, i)));
-    }
-    if (node->spare != NULL) {
-        sl_small_cursor_step(node->spare);
-    }
-    return r->good ? sl_arrow_append_nested(builder, r->err) : SILT_OK;
-}
-
-static silt_status put_row(struct reading *r, int64_t row, struct sl_arrow_builder *builder)
-{
-    size_t next = r->root.n_children;
-    for (size_t i = 0; i < r->root.n_children && r->good; i++) {
-        SL_TRY(put(r, &r->root.children[i], sl_arrow_builder_child(builder, i)));
-    }
-    if (r->good && r->request->with_file_index) {
-        SL_TRY(sl_arrow_append_i64(sl_arrow_builder_child(builder, next++), 0, r->err));
-    }
-    if (r->good && r->request->with_row_index) {
-        SL_TRY(sl_arrow_append_i64(sl_arrow_builder_child(builder, next), row, r->err));
-    }
-    return r->good ? sl_arrow_append_nested(builder, r->err) : SILT_OK;
-}
-
 /* ---- rows that need not be given ---- */
 
 /* Is the path one of a member of the struct, at whatever depth? */
@@ -375,7 +191,7 @@ static bool has_member(const struct silt_type *type, struct sl_str path)
 }
 
 /* A row in which no wanted member has a value may be left out when those that must have one are among them. */
-static bool may_leave_out(const struct reading *r)
+static bool may_leave_out(const struct sl_small_reading *r)
 {
     for (size_t i = 0; i < r->request->n_any_of; i++) {
         if (!has_member(&r->request->schema->root, sl_str_from(r->request->any_of[i]))) {
@@ -386,7 +202,7 @@ static bool may_leave_out(const struct reading *r)
 }
 
 /* How many rows from the one at hand on have no value in any leaf; a list that is there counts as one. */
-static int64_t count_empty(const struct node *node)
+static int64_t count_empty(const struct sl_small_want *node)
 {
     const bool is_leaf = node->n_children == 0 && !node->absent;
     int64_t n = INT64_MAX;
@@ -400,7 +216,7 @@ static int64_t count_empty(const struct node *node)
     return n;
 }
 
-static void skip_all(struct node *node, int64_t n)
+static void skip_all(struct sl_small_want *node, int64_t n)
 {
     if (node->n_children == 0 && !node->absent) {
         sl_small_cursor_skip(node->cursor, n);
@@ -414,7 +230,7 @@ static void skip_all(struct node *node, int64_t n)
 }
 
 /* All entries must be used up, or the levels were not those of the rows. */
-static bool is_used_up(const struct node *node)
+static bool is_used_up(const struct sl_small_want *node)
 {
     if (node->absent) {
         return true;
@@ -429,7 +245,7 @@ static bool is_used_up(const struct node *node)
 
 /* ---- the stream ---- */
 
-static silt_status make_schema(struct reading *r)
+static silt_status make_schema(struct sl_small_reading *r)
 {
     static const struct silt_type number = {.kind = SILT_TYPE_LONG};
     const struct silt_type *root = &r->request->schema->root;
@@ -448,11 +264,13 @@ static silt_status make_schema(struct reading *r)
     return sl_schema_from_fields(r->env, fields, n, &r->schema, r->err);
 }
 
-static silt_status build(struct reading *r, const struct ArrowSchema *schema, struct ArrowArray *out)
+static silt_status put_rows(struct sl_small_reading *r, struct sl_arrow_builder *builder)
 {
-    struct sl_arrow_builder *builder = NULL;
-    silt_status status = sl_arrow_builder_new(r->env, schema, &builder, r->err);
     const bool sparse = may_leave_out(r);
+    if (!sparse && r->file.n_rows <= MAX_COLUMN_ROWS) {
+        return sl_small_put_columns(r, builder);
+    }
+    silt_status status = SILT_OK;
     int64_t row = 0;
     while (row < r->file.n_rows && r->good && status == SILT_OK) {
         const int64_t left = r->file.n_rows - row;
@@ -461,8 +279,18 @@ static silt_status build(struct reading *r, const struct ArrowSchema *schema, st
             skip_all(&r->root, empty < left ? empty : left);
             row += empty < left ? empty : left;
         } else {
-            status = put_row(r, row++, builder);
+            status = sl_small_put_row(r, row++, builder);
         }
+    }
+    return status;
+}
+
+static silt_status build(struct sl_small_reading *r, const struct ArrowSchema *schema, struct ArrowArray *out)
+{
+    struct sl_arrow_builder *builder = NULL;
+    silt_status status = sl_arrow_builder_new(r->env, schema, &builder, r->err);
+    if (status == SILT_OK) {
+        status = put_rows(r, builder);
     }
     r->good = r->good && is_used_up(&r->root);
     if (status == SILT_OK && r->good) {
@@ -472,7 +300,7 @@ static silt_status build(struct reading *r, const struct ArrowSchema *schema, st
     return status;
 }
 
-static silt_status give_out(struct reading *r, struct ArrowArrayStream *out)
+static silt_status give_out(struct sl_small_reading *r, struct ArrowArrayStream *out)
 {
     struct ArrowSchema schema = {0};
     struct ArrowArray rows = {0};
@@ -490,14 +318,72 @@ static silt_status give_out(struct reading *r, struct ArrowArrayStream *out)
     return status;
 }
 
-static silt_status read_bytes(struct reading *r, struct sl_str bytes, struct ArrowArrayStream *out)
+/* ---- files that are taken apart ---- */
+
+struct sl_small_kept {
+    struct sl_arena arena; /* of the bytes, too */
+    struct sl_small_file file;
+};
+
+void sl_small_kept_free(const silt_env *env, struct sl_small_kept *kept)
 {
-    if (!sl_small_file_parse(&r->arena, bytes, &r->file)) {
+    if (kept != NULL) {
+        sl_arena_release(&kept->arena);
+        sl_release(env, kept, sizeof(*kept));
+    }
+}
+
+/* NULL: another file, or no memory. */
+static struct sl_small_kept *take_apart(const silt_env *env, struct sl_str bytes)
+{
+    struct sl_small_kept *kept = sl_alloc_zero(env, sizeof(*kept));
+    if (kept == NULL) {
+        return NULL;
+    }
+    sl_arena_init(&kept->arena, env);
+    const struct sl_str copy = sl_arena_copy(&kept->arena, bytes);
+    if (copy.ptr == NULL || !sl_small_file_parse(&kept->arena, copy, &kept->file)) {
+        sl_small_kept_free(env, kept);
+        return NULL;
+    }
+    return kept;
+}
+
+static silt_status read_rows(struct sl_small_reading *r, struct ArrowArrayStream *out)
+{
+    SL_TRY(match(r, &r->request->schema->root, 0, &r->root));
+    return r->good ? give_out(r, out) : SILT_OK;
+}
+
+/* Whoever reads has what is kept for itself; two at once take the file apart twice. */
+static silt_status read_keeping(struct sl_small_reading *r, struct sl_str bytes, sl_small_kept_slot *slot,
+                                struct ArrowArrayStream *out)
+{
+    struct sl_small_kept *kept = atomic_exchange(slot, NULL);
+    if (kept != NULL && !sl_str_eq(kept->file.bytes, bytes)) {
+        sl_small_kept_free(r->env, kept);
+        kept = NULL;
+    }
+    kept = kept != NULL ? kept : take_apart(r->env, bytes);
+    if (kept == NULL) {
         r->good = false;
         return SILT_OK;
     }
-    SL_TRY(match(r, &r->request->schema->root, 0, &r->root));
-    return r->good ? give_out(r, out) : SILT_OK;
+    r->file = kept->file;
+    const silt_status status = read_rows(r, out);
+    sl_small_kept_free(r->env, atomic_exchange(slot, kept));
+    return status;
+}
+
+static silt_status read_bytes(struct sl_small_reading *r, struct sl_str bytes, struct ArrowArrayStream *out)
+{
+    r->good = sl_small_file_parse(&r->arena, bytes, &r->file);
+    return r->good ? read_rows(r, out) : SILT_OK;
+}
+
+static bool is_checkpoint(const silt_parquet_file *file)
+{
+    return sl_str_find(sl_str_from(file->path), SL_STR(".checkpoint.")) != SIZE_MAX;
 }
 
 /*
@@ -506,15 +392,14 @@ static silt_status read_bytes(struct reading *r, struct sl_str bytes, struct Arr
  */
 static bool may_be_ours(const silt_parquet_file *file)
 {
-    const struct sl_str path = sl_str_from(file->path);
     return file->local_path != NULL && file->size_bytes > 0 && file->size_bytes <= MAX_BYTES &&
-           (sl_str_ends_with(path, SL_STR("-c000.parquet")) || sl_str_find(path, SL_STR(".checkpoint.")) != SIZE_MAX);
+           (sl_str_ends_with(sl_str_from(file->path), SL_STR("-c000.parquet")) || is_checkpoint(file));
 }
 
 silt_status sl_small_read(const silt_env *env, const silt_call *call, const silt_parquet_read *request,
-                          struct ArrowArrayStream *out, bool *done, silt_error *err)
+                          sl_small_kept_slot *kept, struct ArrowArrayStream *out, bool *done, silt_error *err)
 {
-    struct reading r = {.env = env, .request = request, .err = err, .good = true};
+    struct sl_small_reading r = {.env = env, .request = request, .err = err, .good = true};
     void *data = NULL;
     size_t len = 0;
     *done = false;
@@ -527,7 +412,9 @@ silt_status sl_small_read(const silt_env *env, const silt_call *call, const silt
         return SILT_OK;
     }
     sl_arena_init(&r.arena, env);
-    const silt_status status = read_bytes(&r, sl_str_make(data, len), out);
+    const struct sl_str bytes = sl_str_make(data, len);
+    const bool keeps = kept != NULL && is_checkpoint(&request->files[0]) && len <= (size_t)MAX_BYTES;
+    const silt_status status = keeps ? read_keeping(&r, bytes, kept, out) : read_bytes(&r, bytes, out);
     *done = status == SILT_OK && r.good;
     silt_schema_unref(r.schema);
     sl_arena_release(&r.arena);

@@ -373,6 +373,98 @@ static void running_out_of_memory_leaks_nothing(void **state)
     assert_true(requests > 20);
 }
 
+static void append_runs(struct sl_arrow_builder *at_once, struct sl_arrow_builder *singly, int64_t n, bool is_null)
+{
+    int64_t values[40];
+    for (int64_t i = 0; i < n; i++) {
+        values[i] = i * 1000003 - 7;
+        assert_int_equal(is_null ? sl_arrow_append_null(singly, NULL) : sl_arrow_append_i64(singly, values[i], NULL),
+                         SILT_OK);
+    }
+    assert_int_equal(
+        is_null ? sl_arrow_append_nulls(at_once, n, NULL) : sl_arrow_append_longs(at_once, values, n, NULL), SILT_OK);
+}
+
+static void rows_at_once_are_those_of_single_ones(void **state)
+{
+    (void)state;
+    struct test_env t;
+    struct sl_arrow_builder *at_once = new_flat(&t, "l");
+    struct sl_arrow_builder *singly = NULL;
+    const struct ArrowSchema schema = flat("l", "x");
+    struct ArrowArray a;
+    struct ArrowArray b;
+    assert_int_equal(sl_arrow_builder_new(&t.env, &schema, &singly, NULL), SILT_OK);
+    for (int64_t begin = 0; begin < 9; begin++) {
+        append_runs(at_once, singly, begin, false);
+        for (int64_t n = 0; n < 40; n += 1 + n / 3) {
+            append_runs(at_once, singly, n, (n & 1) != 0);
+            append_runs(at_once, singly, 40 - n, n % 3 == 0);
+        }
+        assert_int_equal(sl_arrow_builder_finish(at_once, &a, NULL), SILT_OK);
+        assert_int_equal(sl_arrow_builder_finish(singly, &b, NULL), SILT_OK);
+        assert_int_equal(a.length, b.length);
+        assert_int_equal(a.null_count, b.null_count);
+        assert_memory_equal(a.buffers[1], b.buffers[1], (size_t)a.length * sizeof(int64_t));
+        for (int64_t row = 0; row < a.length; row++) {
+            assert_int_equal(sl_arrow_is_null(&a, row), sl_arrow_is_null(&b, row));
+        }
+        sl_arrow_array_release(&a);
+        sl_arrow_array_release(&b);
+    }
+    sl_arrow_builder_free(at_once);
+    sl_arrow_builder_free(singly);
+    test_env_check(&t);
+}
+
+static void nulls_at_once_are_nulls_of_every_kind(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"n", "b", "c", "i", "f", "g", "u", "z", "d:18,2"};
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        struct test_env t;
+        struct sl_arrow_builder *builder = new_flat(&t, formats[i]);
+        struct ArrowArray array;
+        assert_int_equal(sl_arrow_append_nulls(builder, 3, NULL), SILT_OK);
+        assert_int_equal(sl_arrow_append_nulls(builder, 11, NULL), SILT_OK);
+        assert_int_equal(sl_arrow_append_nulls(builder, 0, NULL), SILT_OK);
+        assert_int_equal(sl_arrow_append_structs(builder, 1, true, NULL), SILT_EINVALID);
+        assert_int_equal(sl_arrow_builder_finish(builder, &array, NULL), SILT_OK);
+        assert_int_equal(array.length, 14);
+        for (int64_t row = 0; i > 0 && row < 14; row++) {
+            assert_true(sl_arrow_is_null(&array, row));
+        }
+        sl_arrow_array_release(&array);
+        sl_arrow_builder_free(builder);
+        test_env_check(&t);
+    }
+}
+
+static void structs_at_once_need_as_many_fields(void **state)
+{
+    (void)state;
+    struct test_env t;
+    struct nested n;
+    struct sl_arrow_builder *builder = NULL;
+    struct ArrowArray array;
+    test_env_init(&t);
+    make_nested(&n);
+    assert_int_equal(sl_arrow_builder_new(&t.env, &n.root, &builder, NULL), SILT_OK);
+    assert_int_equal(sl_arrow_append_structs(builder, 3, true, NULL), SILT_OK);
+    assert_int_equal(sl_arrow_append_structs(builder, 2, false, NULL), SILT_OK);
+    assert_int_equal(sl_arrow_builder_finish(builder, &array, NULL), SILT_EINVALID);
+    for (size_t i = 0; sl_arrow_builder_child(builder, i) != NULL; i++) {
+        assert_int_equal(sl_arrow_append_nulls(sl_arrow_builder_child(builder, i), 5, NULL), SILT_OK);
+    }
+    assert_int_equal(sl_arrow_builder_finish(builder, &array, NULL), SILT_OK);
+    assert_int_equal(array.null_count, 2);
+    assert_false(sl_arrow_is_null(&array, 2));
+    assert_true(sl_arrow_is_null(&array, 3));
+    sl_arrow_array_release(&array);
+    sl_arrow_builder_free(builder);
+    test_env_check(&t);
+}
+
 static void unusable_schemas_are_refused(void **state)
 {
     (void)state;
@@ -413,6 +505,9 @@ int main(void)
         cmocka_unit_test(nested_rows_are_built_and_the_builder_can_be_used_again),
         cmocka_unit_test(rows_that_do_not_add_up_are_refused),
         cmocka_unit_test(running_out_of_memory_leaks_nothing),
+        cmocka_unit_test(rows_at_once_are_those_of_single_ones),
+        cmocka_unit_test(nulls_at_once_are_nulls_of_every_kind),
+        cmocka_unit_test(structs_at_once_need_as_many_fields),
         cmocka_unit_test(unusable_schemas_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/arrow.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "engine/small_read.h"
 #include "engine/small_write.h"
 #include "schema/type.h"
@@ -59,6 +60,7 @@ struct fixture {
     silt_schema *schema;
     struct sl_arrow_builder *builder;
     silt_error err;
+    sl_small_kept_slot kept;
     /* of the last file that was told */
     size_t n_files;
     const char *path;
@@ -118,6 +120,7 @@ static int tear_down(void **state)
     struct fixture *fx = *state;
     sl_arrow_builder_free(fx->builder);
     silt_schema_unref(fx->schema);
+    sl_small_kept_free(&fx->env.env, atomic_load(&fx->kept));
     silt_storage_unref(fx->storage);
     sl_arena_release(&fx->arena);
     test_env_check(&fx->env);
@@ -281,7 +284,7 @@ static const char *read_some(struct fixture *fx, const char *path, int64_t size_
                                        .n_any_of = 1,
                                        .with_row_index = true};
     bool done = false;
-    assert_int_equal(sl_small_read(&fx->env.env, NULL, &request, &rows, &done, &fx->err), SILT_OK);
+    assert_int_equal(sl_small_read(&fx->env.env, NULL, &request, &fx->kept, &rows, &done, &fx->err), SILT_OK);
     return done ? print_rows(fx, &rows) : NULL;
 }
 
@@ -297,7 +300,7 @@ static const char *read_text(struct fixture *fx, const char *path, int64_t size_
                                        .schema = fx->schema,
                                        .with_row_index = with_row_index};
     bool done = false;
-    assert_int_equal(sl_small_read(&fx->env.env, NULL, &request, &rows, &done, &fx->err), SILT_OK);
+    assert_int_equal(sl_small_read(&fx->env.env, NULL, &request, &fx->kept, &rows, &done, &fx->err), SILT_OK);
     if (!done) {
         assert_null(rows.release);
         return NULL;
@@ -564,6 +567,91 @@ static void other_columns_than_those_of_the_file_are_read(void **state)
     assert_null(read_text(fx, "memory://t/1.checkpoint.parquet", size_of(fx, "memory://t/1.checkpoint.parquet"), true));
 }
 
+#define FIELD(name, type) "{\"name\":\"" name "\",\"type\":" type ",\"nullable\":true,\"metadata\":{}}"
+#define MIXED                                                                                                                                                                                                                                                                  \
+    "{\"type\":\"struct\",\"fields\":[" FIELD("id", "\"long\"") "," FIELD(                                                                                                                                                                                                     \
+        "s",                                                                                                                                                                                                                                                                   \
+        "{\"type\":\"struct\",\"fields\":[" FIELD("a", "\"long\"") "," FIELD("t", "\"string\"") "," FIELD(                                                                                                                                                                     \
+            "q",                                                                                                                                                                                                                                                               \
+            "{\"type\":\"struct\",\"fields\":[" FIELD("b", "\"boolean\"") "," FIELD("d", "\"date\"") "," FIELD("f", "\"double\"") "," FIELD(                                                                                                                                   \
+                "n",                                                                                                                                                                                                                                                           \
+                "\"decimal(18,2)\"") "]}") "," FIELD("l",                                                                                                                                                                                                                      \
+                                                     "{\"type\":\"array\",\"elementType\":\"string\",\"containsNull\":true}") "]}") "," FIELD("r",                                                                                                                             \
+                                                                                                                                              "{\"type\":\"struct\",\"fields\":[" FIELD("l", "{\"type\":\"array\",\"elementType\":\"long\",\"containsNull\":true}") "," FIELD( \
+                                                                                                                                                  "x",                                                                                                                         \
+                                                                                                                                                  "\"byte\"") "]}") "]}"
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + 1;
+    return *state >> 33;
+}
+
+static void put_random(struct fixture *fx, struct sl_arrow_builder *builder, silt_value value, uint64_t *random)
+{
+    const bool is_null = next_random(random) % 3 == 0;
+    const silt_value put = is_null ? sl_value_null(value.kind) : value;
+    assert_int_equal(sl_value_append(builder, &put, &fx->err), SILT_OK);
+}
+
+static void put_random_list(struct fixture *fx, struct sl_arrow_builder *builder, silt_value value, uint64_t *random)
+{
+    const uint64_t n = next_random(random) % 4;
+    for (uint64_t i = 0; i < n; i++) {
+        put_random(fx, sl_arrow_builder_child(builder, 0), value, random);
+    }
+    assert_int_equal(n > 0 || next_random(random) % 2 == 0 ? sl_arrow_append_nested(builder, &fx->err)
+                                                           : sl_arrow_append_null(builder, &fx->err),
+                     SILT_OK);
+}
+
+static void put_mixed_row(struct fixture *fx, int64_t n, uint64_t *random)
+{
+    const silt_value text = sl_value_bytes(SILT_TYPE_STRING, SL_STR("some text"));
+    put(fx, 0, sl_value_i64(SILT_TYPE_LONG, n));
+    struct sl_arrow_builder *s = sl_arrow_builder_child(fx->builder, 1);
+    struct sl_arrow_builder *q = sl_arrow_builder_child(s, 2);
+    if (n % 50 < 7) {
+        assert_int_equal(sl_arrow_append_null(s, &fx->err), SILT_OK);
+    } else {
+        put_random(fx, sl_arrow_builder_child(s, 0), sl_value_i64(SILT_TYPE_LONG, n * 1000003), random);
+        put_random(fx, sl_arrow_builder_child(s, 1), text, random);
+        put_random(fx, sl_arrow_builder_child(q, 0), sl_value_bool(n % 2 == 0), random);
+        put_random(fx, sl_arrow_builder_child(q, 1), sl_value_i64(SILT_TYPE_DATE, n), random);
+        put_random(fx, sl_arrow_builder_child(q, 2), sl_value_f64(SILT_TYPE_DOUBLE, (double)n / 8), random);
+        put_random(fx, sl_arrow_builder_child(q, 3), sl_value_decimal(n * 7, 18, 2), random);
+        assert_int_equal(sl_arrow_append_nested(q, &fx->err), SILT_OK);
+        put_random_list(fx, sl_arrow_builder_child(s, 3), text, random);
+        assert_int_equal(sl_arrow_append_nested(s, &fx->err), SILT_OK);
+    }
+    struct sl_arrow_builder *r = sl_arrow_builder_child(fx->builder, 2);
+    put_random_list(fx, sl_arrow_builder_child(r, 0), sl_value_i64(SILT_TYPE_LONG, n), random);
+    put_random(fx, sl_arrow_builder_child(r, 1), sl_value_i64(SILT_TYPE_BYTE, n % 100), random);
+    assert_int_equal(sl_arrow_append_nested(r, &fx->err), SILT_OK);
+    end_row(fx);
+}
+
+/* Without rows that may be left out a file is read column by column, else row by row. */
+static void both_ways_of_reading_give_the_same(void **state)
+{
+    struct fixture *fx = *state;
+    static const char path[] = "memory://t/3.checkpoint.parquet";
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        uint64_t random = seed;
+        begin_rows(fx, MIXED);
+        for (int64_t n = 0; n < (int64_t)seed * 23 % 300; n++) {
+            put_mixed_row(fx, n, &random);
+        }
+        sl_ignore(silt_storage_remove(fx->storage, NULL, path, &fx->err));
+        assert_true(write_file(fx, path, SILT_OK));
+        const char *columns = read_text(fx, path, size_of(fx, path), true);
+        const char *rows = read_some(fx, path, size_of(fx, path), "id");
+        assert_non_null(columns);
+        assert_non_null(rows);
+        assert_string_equal(columns, rows);
+    }
+}
+
 /* Whatever a byte is changed to: the rows are given out whole, or not at all. */
 static void damaged_files_are_left_to_the_data_plane(void **state)
 {
@@ -628,7 +716,7 @@ static void without_memory_nothing_is_written(void **state)
     for (size_t n = 1; !done && n < 2000; n++) {
         struct ArrowArrayStream rows = {0};
         test_env_fail_at(&fx->env, n);
-        const silt_status status = sl_small_read(&fx->env.env, NULL, &request, &rows, &done, &fx->err);
+        const silt_status status = sl_small_read(&fx->env.env, NULL, &request, &fx->kept, &rows, &done, &fx->err);
         test_env_fail_at(&fx->env, 0);
         assert_true(status == SILT_OK || status == SILT_ENOMEM);
         sl_arrow_stream_release(&rows);
@@ -649,6 +737,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(rows_without_values_need_not_be_given, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_name_that_is_taken_is_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_columns_than_those_of_the_file_are_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(both_ways_of_reading_give_the_same, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_files_are_left_to_the_data_plane, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_memory_nothing_is_written, set_up, tear_down),
     };
