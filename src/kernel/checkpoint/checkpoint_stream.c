@@ -256,12 +256,18 @@ static silt_status draw_next(void *ctx, struct ArrowArray *batch, silt_error *er
     }
     const int64_t rest = stream->n_rows - stream->row;
     const int64_t n = rest < stream->left ? rest : stream->left;
-    SL_TRY(sl_shared_batch_slice(stream->batch, stream->row, n, batch, err));
+    const bool is_whole = stream->row == 0 && n == stream->n_rows;
+    if (!is_whole) {
+        SL_TRY(sl_shared_batch_slice(stream->batch, stream->row, n, batch, err));
+    }
     stream->row += n;
     stream->left -= n;
     stream->drawn += n;
     stream->drawn_adds += stream->batch_is_adds ? n : 0;
-    if (stream->row == stream->n_rows) {
+    if (is_whole) {
+        sl_shared_batch_give(stream->batch, batch);
+        stream->batch = NULL;
+    } else if (stream->row == stream->n_rows) {
         sl_shared_batch_unref(stream->batch);
         stream->batch = NULL;
     }

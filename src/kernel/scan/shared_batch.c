@@ -52,6 +52,12 @@ void sl_shared_batch_unref(struct sl_shared_batch *shared)
     }
 }
 
+void sl_shared_batch_give(struct sl_shared_batch *shared, struct ArrowArray *out)
+{
+    sl_arrow_array_move(out, &shared->batch);
+    sl_shared_batch_unref(shared);
+}
+
 static void free_node(struct node *node)
 {
     const silt_env *env = node->shared->env;

@@ -20,4 +20,7 @@ void sl_shared_batch_unref(struct sl_shared_batch *shared); /* NULL is legal */
 silt_status sl_shared_batch_slice(struct sl_shared_batch *shared, int64_t first, int64_t n, struct ArrowArray *out,
                                   silt_error *err);
 
+/* The batch itself, where no stretch of it was handed out: a copy of its structs is saved. Takes the reference. */
+void sl_shared_batch_give(struct sl_shared_batch *shared, struct ArrowArray *out);
+
 #endif
