@@ -4,6 +4,7 @@
  *
  *   the library's face   duck_entry.c  the vtable that libsilt loads
  *   the instance         duck_open.c   options, the one database, connections; duck_instance.c: what its parts ask of it
+ *   its footers          duck_cache.c   what DuckDB may keep of them
  *   functions            duck_bound.h  what those in a query are bound to
  *   statements           duck_run.c, duck_params.c, duck_watch.c (cancelling), duck_result.c (rows out), duck_error.c
  *   SQL's text           duck_sql.c    names, literals, types; duck_query.c: a user's text parsed, described, run
@@ -78,6 +79,14 @@ struct sl_duck_footers {
     size_t users;          /* checks under way */
 };
 
+/* What DuckDB keeps of footers, see duck_cache.c. */
+struct sl_duck_cache {
+    uint64_t bytes;   /* of memory, about */
+    size_t copies;    /* of users that read files under names that never come again */
+    unsigned queries; /* run, for looks at it */
+    bool keeps;       /* whether it takes more */
+};
+
 /* What functions in queries are bound to, see duck_bound.h. */
 struct sl_duck_objects {
     pthread_mutex_t lock;
@@ -101,6 +110,7 @@ struct sl_dataplane {
     struct sl_duck_texts *texts;                     /* guarded by lock */
     uint64_t next_id;                                /* guarded by lock */
     struct sl_duck_footers footers;                  /* guarded by lock */
+    struct sl_duck_cache cache;                      /* guarded by lock */
     struct sl_duck_watcher watcher;
     struct sl_duck_objects objects;
 };
@@ -127,6 +137,24 @@ void sl_duck_disconnect(struct sl_duck_conn *conn); /* safe on a zeroed one */
 uint64_t sl_duck_next_id(struct sl_dataplane *dp);
 /* The zone of zone-less texts, as it was set last. */
 bool sl_duck_zone_is_utc(struct sl_dataplane *dp);
+
+/* ---- duck_cache.c: what DuckDB keeps of footers ---- */
+
+#define SL_DUCK_KEEP_FOOTERS "SET GLOBAL parquet_metadata_cache = true"
+#define SL_DUCK_KEEP_NO_FOOTERS "SET GLOBAL parquet_metadata_cache = false"
+
+/* For one connection. */
+#define SL_DUCK_KEEP_NONE_HERE "SET SESSION parquet_metadata_cache = false"
+
+/* In a database that was just opened; dp->lock is held, or nobody else has the instance. */
+bool sl_duck_cache_begin(struct sl_dataplane *dp, duckdb_connection handle);
+/* Footers of files that DuckDB will read under names that last, seen for the first time. */
+void sl_duck_cache_count(struct sl_dataplane *dp, uint64_t footer_bytes);
+/* Around what reads copies of files. */
+void sl_duck_cache_begin_copies(struct sl_dataplane *dp);
+void sl_duck_cache_end_copies(struct sl_dataplane *dp);
+/* Before a query of the user's. */
+void sl_duck_cache_look(struct sl_dataplane *dp);
 
 /* ---- duck_run.c: running statements ---- */
 
@@ -258,6 +286,8 @@ silt_status sl_duck_make_dir(struct sl_dataplane *dp, struct sl_arena *arena, co
 silt_status sl_duck_make_dirs(struct sl_dataplane *dp, const char *path, silt_error *err);
 /* Removes a folder and all in it, as far as it can be done. */
 void sl_duck_remove_dir(struct sl_dataplane *dp, const char *path);
+/* files->temp_dir, for copies; removed with the files. */
+silt_status sl_duck_files_make_dir(struct sl_duck_files *files, silt_error *err);
 
 /* ---- duck_footer.c: the cache of footers ---- */
 

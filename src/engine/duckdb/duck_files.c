@@ -88,6 +88,14 @@ void sl_duck_remove_dir(struct sl_dataplane *dp, const char *path)
     }
 }
 
+silt_status sl_duck_files_make_dir(struct sl_duck_files *files, silt_error *err)
+{
+    struct sl_dataplane *dp = files->dp;
+    SL_TRY(sl_duck_make_dir(dp, &files->arena, dp->temp_dir, "silt-read-", &files->temp_dir, err));
+    sl_duck_cache_begin_copies(dp);
+    return SILT_OK;
+}
+
 static silt_status copy_sources(struct sl_duck_files *files, const struct sl_duck_source *sources, size_t n,
                                 silt_error *err)
 {
@@ -119,12 +127,11 @@ static silt_status copy_sources(struct sl_duck_files *files, const struct sl_duc
 static silt_status bring(struct sl_duck_files *files, const silt_call *call, silt_storage *storage, size_t index,
                          silt_error *err)
 {
-    struct sl_dataplane *dp = files->dp;
     if (storage == NULL) {
         return sl_fail(err, SILT_EINVALID, NULL, "file %s has no local path and no store was given",
                        files->sources[index].path);
     }
-    SL_TRY(sl_duck_make_dir(dp, &files->arena, dp->temp_dir, "silt-read-", &files->temp_dir, err));
+    SL_TRY(sl_duck_files_make_dir(files, err));
     return sl_duck_fetch_new(files, call, storage, &files->fetch, err);
 }
 
@@ -153,7 +160,10 @@ void sl_duck_files_close(struct sl_duck_files *files)
         return;
     }
     sl_duck_fetch_drop(files->fetch);
-    sl_duck_remove_dir(files->dp, files->temp_dir);
+    if (files->temp_dir != NULL) {
+        sl_duck_cache_end_copies(files->dp);
+        sl_duck_remove_dir(files->dp, files->temp_dir);
+    }
     sl_arena_release(&files->arena);
     *files = (struct sl_duck_files){0};
 }

@@ -110,9 +110,8 @@ static silt_status prepare_db(struct sl_dataplane *dp, struct sl_duck_db *db, si
     if (status == SILT_OK) {
         status = put_setting(&conn, SL_STR("TimeZone"), sl_str_from(dp->time_zone), err);
     }
-    if (status == SILT_OK) {
-        /* Each prepared statement is planned twice. DuckDB compares size and time of a file and gives way to memory_limit. */
-        status = put_setting(&conn, SL_STR("parquet_metadata_cache"), SL_STR("true"), err);
+    if (status == SILT_OK && !sl_duck_cache_begin(dp, conn.handle)) {
+        status = sl_fail(err, SILT_EENGINE, NULL, "DuckDB refuses to be told what to keep of footers");
     }
     for (size_t i = 0; status == SILT_OK && i < dp->settings.len; i++) {
         const struct sl_duck_setting *setting = sl_vec_at(&dp->settings, i);

@@ -162,6 +162,7 @@ silt_status sl_duck_query(struct sl_dataplane *dp, const silt_call *call, struct
     struct sl_duck_reader reader;
     /* Streaming: a result may be larger than memory, and costs a tenth more at most. */
     const struct sl_duck_run run = {.sql = sql, .params = params, .streaming = true};
+    sl_duck_cache_look(dp);
     SL_TRY(sl_duck_reader_open(dp, call, &run, &reader, err));
     return sl_duck_reader_stream(&reader, out, err);
 }

@@ -364,6 +364,8 @@ static silt_status read_footers(struct cursor *cursor, silt_error *err)
     duckdb_data_chunk chunk = NULL;
     struct sl_buf sql;
     sl_buf_init(&sql, w->conn.dp->env);
+    /* The files are not yet under the names that they will be read by: DuckDB would keep footers that nobody asks for again. */
+    (void)duckdb_query(w->conn.handle, SL_DUCK_KEEP_NONE_HERE, NULL); /* it costs memory if it fails */
     sl_buf_put_c(&sql, "SELECT file_name, column_id::BIGINT, row_group_num_rows::BIGINT, stats_min_value, "
                        "stats_max_value, stats_null_count::BIGINT, max_is_exact, type FROM parquet_metadata([");
     for (size_t i = 0; i < w->files.len; i++) {

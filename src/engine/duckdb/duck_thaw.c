@@ -357,7 +357,7 @@ silt_status sl_duck_thaw(struct sl_duck_files *files, const silt_call *call, con
         }
         SL_TRY(sl_call_check(dp->env, call, err));
         if (files->temp_dir == NULL) {
-            SL_TRY(sl_duck_make_dir(dp, &files->arena, dp->temp_dir, "silt-read-", &files->temp_dir, err));
+            SL_TRY(sl_duck_files_make_dir(files, err));
         }
         if (files->sources[i].local_path == NULL) {
             SL_TRY(sl_duck_fetch_whole(files->fetch, call, i, err));
