@@ -1,4 +1,4 @@
-"""Every header compiles alone and twice: public ones as C11 and C++17, internal ones as C11."""
+"""Every header compiles alone and twice: public ones as C11 and C++17, internal ones as C11. The public ones stand in docs/c-api.md."""
 import concurrent.futures
 import os
 import subprocess
@@ -33,6 +33,14 @@ def compile_alone(command, header):
     return "" if done.returncode == 0 else f"---- {header}: {' '.join(command)}\n{done.stdout}"
 
 
+def missing_in_docs():
+    """Public headers that the table of docs/c-api.md does not name."""
+    with open(os.path.join(SOURCE, "docs", "c-api.md"), encoding="utf-8") as file:
+        rows = [line for line in file if line.startswith("| `")]
+    named = {word.strip("`") for row in rows for word in row.split("|")[1].replace(",", " ").split()}
+    return [name for name in map(os.path.basename, headers("include")) if name not in named]
+
+
 def main():
     public = ["-I", os.path.join(SOURCE, "include")]
     internal = public + ["-I", os.path.join(SOURCE, "src"), "-D_GNU_SOURCE"] + dependency_flags()
@@ -46,6 +54,7 @@ def main():
         jobs.append((as_c[:1] + internal + as_c[1:], header))
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         faults = [fault for fault in pool.map(lambda job: compile_alone(*job), jobs) if fault]
+    faults += [f"docs/c-api.md does not name {name}" for name in missing_in_docs()]
     print("\n".join(faults))
     print(f"{len(jobs)} compilations, {len(faults)} failed")
     return 1 if faults else 0

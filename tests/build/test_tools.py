@@ -1,5 +1,6 @@
 """The checking tools find what they are there to find, and accept what is right."""
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -54,8 +55,21 @@ def check_case(tool, files, expected):
     return None
 
 
+def check_contributing():
+    """Return what is wrong with the list of layers that newcomers read, or None: it names the folders of src, each once."""
+    with open(os.path.join(SOURCE, "CONTRIBUTING.md"), encoding="utf-8") as file:
+        line, = [line for line in file if line.startswith("    base ")]
+    named = sorted(re.findall(r"\w+", line))
+    folders = sorted(entry.name for entry in os.scandir(os.path.join(SOURCE, "src")) if entry.is_dir())
+    return None if named == folders else f"CONTRIBUTING.md names the layers {named}, src has {folders}"
+
+
 def main():
     failed = 0
+    fault = check_contributing()
+    if fault:
+        failed += 1
+        print(fault)
     for number, (tool, files, expected) in enumerate(CASES, 1):
         fault = check_case(tool, files, expected)
         if fault:
