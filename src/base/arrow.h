@@ -58,6 +58,8 @@ struct sl_arrow_pick {
  */
 silt_status sl_arrow_take(const silt_env *env, const struct ArrowSchema *schema, struct ArrowArray *const *sources,
                           const struct sl_arrow_pick *picks, size_t n, struct ArrowArray *out, silt_error *err);
+/* Bytes of memory of an array that sl_arrow_take made. */
+size_t sl_arrow_taken_bytes(const struct ArrowArray *array);
 /* An array of n nulls. */
 silt_status sl_arrow_nulls(const silt_env *env, const struct ArrowSchema *schema, size_t n, struct ArrowArray *out,
                            silt_error *err);

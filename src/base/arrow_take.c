@@ -369,6 +369,19 @@ silt_status sl_arrow_take(const silt_env *env, const struct ArrowSchema *schema,
     return take_array(&picking, schema, out, err);
 }
 
+size_t sl_arrow_taken_bytes(const struct ArrowArray *array)
+{
+    const struct owner *owner = array->private_data;
+    size_t bytes = sizeof(*owner) + owner->n_children * (sizeof(*owner->children) + sizeof(*owner->pointers));
+    for (size_t i = 0; i < MAX_BUFFERS; i++) {
+        bytes += owner->sizes[i];
+    }
+    for (size_t i = 0; i < owner->n_children; i++) {
+        bytes += sl_arrow_taken_bytes(&owner->children[i]);
+    }
+    return bytes;
+}
+
 silt_status sl_arrow_nulls(const silt_env *env, const struct ArrowSchema *schema, size_t n, struct ArrowArray *out,
                            silt_error *err)
 {

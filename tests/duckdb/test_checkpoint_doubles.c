@@ -1,6 +1,6 @@
 /*
- * Checkpoints of another writer that name a file twice: the one that silt writes of them names it once, as silt reads it, whatever kind it is
- * of and wherever the doubles are.
+ * Checkpoints of another writer that name a file or a tombstone twice: the one that silt writes of them names it once, as silt reads it,
+ * whatever kind it is of and wherever the doubles are.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -185,6 +185,144 @@ static void a_top_file_and_its_sidecar_share_a_file(void **state)
     assert_int_equal(write_checkpoint(s, NULL).n_adds, 32);
 }
 
+/* ---- tombstones ---- */
+
+/* Tombstones g0, g1, … of a time, and once more g3 of a later one, g4 in another spelling, g5 three times; g6 came first as an expired one. */
+static const char *tombstones(struct session_fixture *s, int64_t now_ms, bool twice)
+{
+    const char *row = "SELECT NULL, NULL, NULL, {'path': %s, 'deletionTimestamp': %" PRId64
+                      "::BIGINT, 'dataChange': false} FROM %s";
+    const char *once = TEXT("%s UNION ALL %s", TEXT(row, "'g6'", (int64_t)1000, "range(1)"),
+                            TEXT(row, "'g' || i", now_ms, "range(20) r(i)"));
+    return !twice ? once
+                  : TEXT("%s UNION ALL %s UNION ALL %s UNION ALL %s", once, TEXT(row, "'g3'", now_ms + 1, "range(1)"),
+                         TEXT(row, "'%67%34'", now_ms, "range(1)"), TEXT(row, "'g5'", now_ms, "range(2)"));
+}
+
+static void put_base_with_tombstones(struct session_fixture *s, bool v2, const char *files, const char *removes)
+{
+    hand_parquet(
+        s, "t/_delta_log/00000000000000000001.checkpoint.parquet",
+        TEXT("SELECT a AS add, p AS protocol, m AS \"metaData\", r AS remove FROM (SELECT *, NULL AS r FROM (%s "
+             "UNION ALL %s) UNION ALL %s)",
+             state_of(s, v2), files, removes));
+    hand_commit(s, "t", 1, hand_add(s, "x", "{\"n\":\"1\"}", NULL), NULL);
+    hand_commit(s, "t", 2, hand_add(s, "new", "{\"n\":\"4\"}", NULL), NULL);
+}
+
+static int64_t now_of(struct session_fixture *s)
+{
+    struct world clock;
+    world_begin(&clock, s, "unused", 1);
+    return clock.now_ms;
+}
+
+static void expect_hint(struct session_fixture *s, int64_t n_actions)
+{
+    const char *hint = hand_read(s, "t/_delta_log/_last_checkpoint");
+    if (strstr(hint, TEXT("\"size\":%" PRId64 ",", n_actions)) == NULL) {
+        fail_msg("not of %" PRId64 " actions: %s", n_actions, hint);
+    }
+}
+
+/* Of every kind, beside files that are named once or twice. */
+static void each_kind_names_a_tombstone_once(void **state)
+{
+    static const struct {
+        struct sl_checkpoint_options how;
+        bool v2;
+    } kinds[] = {
+        {{.kind = SL_CHECKPOINT_V1}, false},
+        {{.kind = SL_CHECKPOINT_V1, .rows_per_part = 7}, false},
+        {{.kind = SL_CHECKPOINT_V2}, true},
+        {{.kind = SL_CHECKPOINT_V2, .files_per_sidecar = 7}, true},
+        {{.kind = SL_CHECKPOINT_V2, .json_top = true}, true},
+        {{.kind = SL_CHECKPOINT_V2, .json_top = true, .no_sidecars = true}, true},
+    };
+    struct session_fixture *s = *state;
+    const int64_t now_ms = now_of(s);
+    const char *once = adds(s, "'f' || i", "5", TEXT("range(%d) r(i)", BASE_FILES));
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        int64_t n_actions[3] = {0};
+        for (int how = 0; how < 3; how++) {
+            put_base_with_tombstones(s, kinds[i].v2, how == 2 ? doubled(s) : once, tombstones(s, now_ms, how > 0));
+            const struct sl_checkpoint_result result = write_checkpoint(s, &kinds[i].how);
+            n_actions[how] = result.n_actions;
+            assert_int_equal(result.n_adds, BASE_FILES + 1);
+            expect_hint(s, result.n_actions);
+            hand_remove(s, "t/_delta_log/00000000000000000001.checkpoint.parquet");
+            hand_remove(s, "t/_delta_log/00000000000000000001.json");
+            expect_sound(s);
+            hand_remove(s, "t");
+        }
+        assert_true(n_actions[0] >= BASE_FILES + 1 + 20 + 2);
+        assert_int_equal(n_actions[1], n_actions[0]);
+        assert_int_equal(n_actions[2], n_actions[0]);
+    }
+}
+
+/* The first that has not expired; what a commit says goes before. */
+static void the_first_of_the_tombstones_stays(void **state)
+{
+    struct session_fixture *s = *state;
+    const int64_t now_ms = now_of(s);
+    put_base_with_tombstones(s, false, doubled(s), tombstones(s, now_ms, true));
+    hand_commit(
+        s, "t", 3,
+        TEXT("{\"remove\":{\"path\":\"g5\",\"deletionTimestamp\":%" PRId64 ",\"dataChange\":true}}", now_ms + 7), NULL);
+    (void)write_checkpoint(s, NULL);
+    session_expect_rows(s,
+                        TEXT("SELECT remove.path, remove.deletionTimestamp - %" PRId64 " FROM "
+                             "read_parquet('%s/t/_delta_log/00000000000000000003.checkpoint.parquet') "
+                             "WHERE remove.path IN ('g3', 'g4', '%%67%%34', 'g5', 'g6') ORDER BY 1",
+                             now_ms, s->dir),
+                        "g3|0\ng4|0\ng5|7\ng6|0\n");
+}
+
+/* The same path under other vectors is another file. */
+static void tombstones_of_other_vectors_are_no_doubles(void **state)
+{
+    struct session_fixture *s = *state;
+    const int64_t now_ms = now_of(s);
+    const char *row = "SELECT NULL, NULL, NULL, {'path': 'g', 'deletionTimestamp': %" PRId64
+                      "::BIGINT, 'dataChange': false, 'deletionVector': {'storageType': 'u', 'pathOrInlineDv': "
+                      "'ab^-aqEH.-t@S}K{vb[*k^', 'offset': %s::INTEGER, 'sizeInBytes': 36::INTEGER, 'cardinality': "
+                      "2::BIGINT}}";
+    put_base_with_tombstones(
+        s, false, adds(s, "'f' || i", "5", "range(3) r(i)"),
+        TEXT("%s UNION ALL %s UNION ALL %s", TEXT(row, now_ms, "1"), TEXT(row, now_ms, "40"), TEXT(row, now_ms, "1")));
+    (void)write_checkpoint(s, NULL);
+    session_expect_rows(s,
+                        TEXT("SELECT remove.deletionVector.offset FROM read_parquet('%s/t/_delta_log/"
+                             "00000000000000000002.checkpoint.parquet') WHERE remove IS NOT NULL ORDER BY 1",
+                             s->dir),
+                        "1\n40\n");
+}
+
+/* Lines of a top file in JSON, and a sidecar. */
+static void a_top_file_and_its_sidecar_share_a_tombstone(void **state)
+{
+    struct session_fixture *s = *state;
+    const int64_t now_ms = now_of(s);
+    hand_parquet(s, "t/_delta_log/_sidecars/one.parquet",
+                 TEXT("SELECT a AS add, r AS remove FROM (SELECT *, NULL AS r FROM (%s) UNION ALL %s) q(a, p, m, r)",
+                      adds(s, "'f' || i", "5", "range(30) r(i)"), tombstones(s, now_ms, false)));
+    struct stat sidecar;
+    assert_int_equal(stat(TEXT("%s/t/_delta_log/_sidecars/one.parquet", s->dir), &sidecar), 0);
+    const char *line = TEXT("{\"remove\":{\"path\":\"g2\",\"deletionTimestamp\":%" PRId64 ",\"dataChange\":false}}",
+                            now_ms);
+    hand_put(s, "t/_delta_log/00000000000000000001.checkpoint.80a083e8-7026-4e79-81be-64bd76c43a11.json",
+             TEXT("{\"checkpointMetadata\":{\"version\":1}}\n%s\n%s\n%s\n%s\n%s\n",
+                  "{\"protocol\":{\"minReaderVersion\":3,\"minWriterVersion\":7,\"readerFeatures\":[\"v2Checkpoint\"],"
+                  "\"writerFeatures\":[\"v2Checkpoint\"]}}",
+                  hand_metadata(s, FIELDS, "\"n\"", ""), line, line,
+                  TEXT("{\"sidecar\":{\"path\":\"one.parquet\",\"sizeInBytes\":%d,\"modificationTime\":1}}",
+                       (int)sidecar.st_size)));
+    hand_commit(s, "t", 1, hand_add(s, "x", "{\"n\":\"1\"}", NULL), NULL);
+    hand_commit(s, "t", 2, hand_add(s, "new", "{\"n\":\"4\"}", NULL), NULL);
+    assert_int_equal(write_checkpoint(s, NULL).n_actions, 2 + 31 + 20);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, session_set_up, session_tear_down)
@@ -194,6 +332,10 @@ int main(void)
         TEST(commits_decide_about_doubles),
         TEST(parts_share_a_file),
         TEST(a_top_file_and_its_sidecar_share_a_file),
+        TEST(each_kind_names_a_tombstone_once),
+        TEST(the_first_of_the_tombstones_stays),
+        TEST(tombstones_of_other_vectors_are_no_doubles),
+        TEST(a_top_file_and_its_sidecar_share_a_tombstone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

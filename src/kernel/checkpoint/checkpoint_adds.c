@@ -6,17 +6,14 @@
  */
 #include "kernel/checkpoint/checkpoint_adds.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "base/env.h"
 #include "base/error.h"
+#include "kernel/checkpoint/checkpoint_base.h"
 #include "kernel/checkpoint/checkpoint_plan.h"
 #include "kernel/checkpoint/checkpoint_window.h"
-#include "kernel/engine/engine.h"
 #include "kernel/scan/batch.h"
-#include "kernel/snapshot/checkpoint_word.h"
 
 #define BATCH_ROWS 2048
 
@@ -29,16 +26,9 @@ struct tail_file {
 struct sl_add_stream {
     const silt_env *env;
     struct sl_add_stream_request request;
-    silt_schema *raw;
-    struct ArrowSchema schema;
-    enum sl_raw_parsed parsed;
-    /* The older checkpoint. */
-    struct ArrowArrayStream base;
+    struct sl_base base; /* the older checkpoint */
     bool base_done;
     bool is_bad;
-    int64_t n_base_adds;      /* whatever the commits decided */
-    struct sl_add_batch rows; /* of the batch at hand */
-    struct sl_key_maker keys, others;
     /* The commits. */
     struct sl_arena tail_keys;
     struct sl_vec tail; /* struct tail_file, sorted */
@@ -67,13 +57,6 @@ static int compare_tail_void(const void *a, const void *b)
     return compare_tail(a, b);
 }
 
-static bool is_of_part(const struct sl_add_stream *stream, struct sl_str path, const struct sl_dv_descriptor *vector)
-{
-    const struct sl_add_stream_request *request = &stream->request;
-    return request->n_parts == 0 ||
-           sl_checkpoint_part_of(path, vector, request->with_vectors, request->n_parts) == request->part;
-}
-
 static silt_status add_tail_file(struct sl_add_stream *stream, const struct sl_add *add, sl_file_pos pos,
                                  silt_error *err)
 {
@@ -91,84 +74,48 @@ static silt_status add_tail_file(struct sl_add_stream *stream, const struct sl_a
     return file->key.ptr != NULL ? SILT_OK : sl_fail_nomem(err);
 }
 
-static silt_status sort_tail(struct sl_add_stream *stream, silt_error *err)
+static silt_status list_tail(struct sl_add_stream *stream, silt_error *err)
 {
-    const struct sl_file_set *files = stream->request.content->files;
+    const struct sl_part_share *share = stream->request.share;
     struct sl_file_cursor cursor;
     silt_status status = SILT_OK;
     sl_file_pos pos = 0;
-    sl_file_cursor_init(&cursor, files, true);
-    while (status == SILT_OK && sl_file_cursor_step(&cursor, &pos)) {
+    size_t next = 0;
+    sl_file_cursor_init(&cursor, stream->request.content->files, true);
+    while (status == SILT_OK && (share != NULL ? next < share->n_files : sl_file_cursor_step(&cursor, &pos))) {
         struct sl_add add = {0};
+        pos = share != NULL ? share->files[next++] : pos;
         status = sl_file_cursor_at(&cursor, pos, &add, err);
-        if (status == SILT_OK && is_of_part(stream, add.path, add.deletion_vector)) {
+        if (status == SILT_OK) {
             status = add_tail_file(stream, &add, pos, err);
         }
     }
     sl_file_cursor_release(&cursor);
-    if (status == SILT_OK && stream->tail.len > 1) {
-        qsort(stream->tail.data, stream->tail.len, sizeof(struct tail_file), compare_tail_void);
-    }
     return status;
 }
 
-static silt_status open_base_as(struct sl_add_stream *stream, enum sl_raw_parsed parsed, silt_error *err)
+static silt_status sort_tail(struct sl_add_stream *stream, silt_error *err)
 {
-    const struct sl_checkpoint_content *content = stream->request.content;
-    const struct sl_checkpoint *checkpoint = &content->view->checkpoint;
-    silt_schema_unref(stream->raw);
-    stream->raw = NULL;
-    stream->parsed = parsed;
-    SL_TRY(sl_checkpoint_raw_schema(stream->env, stream->request.layout, parsed, &stream->raw, err));
-    if (checkpoint->n_parquet == 0) {
-        stream->base_done = true;
-        return SILT_OK;
+    SL_TRY(list_tail(stream, err));
+    if (stream->tail.len > 1) {
+        qsort(stream->tail.data, stream->tail.len, sizeof(struct tail_file), compare_tail_void);
     }
-    const silt_parquet_read read = {.size = sizeof(read),
-                                    .storage = content->source.storage,
-                                    .files = checkpoint->parquet,
-                                    .n_files = checkpoint->n_parquet,
-                                    .schema = stream->raw,
-                                    .lax_structs = true}; /* an add has a path, else it is none */
-    return sl_parquet_read(content->source.engine, stream->request.call, &read, &stream->base, err);
-}
-
-/* Typed statistics in the types that the table has now, or without their bounds, or not at all. */
-static silt_status open_base(struct sl_add_stream *stream, silt_error *err)
-{
-    const struct sl_checkpoint_content *content = stream->request.content;
-    const struct sl_checkpoint_files files = {.source = &content->source, .checkpoint = &content->view->checkpoint};
-    bool has_parsed = false;
-    SL_TRY(sl_checkpoint_has_parsed(&files, stream->request.call, &has_parsed, err));
-    if (!has_parsed) {
-        return open_base_as(stream, SL_RAW_TEXT, err);
-    }
-    for (int parsed = SL_RAW_PARSED; parsed <= SL_RAW_COUNTS; parsed++) {
-        silt_error found = SILT_ERROR_INIT;
-        const silt_status status = open_base_as(stream, (enum sl_raw_parsed)parsed, &found);
-        if (status != SILT_ESCHEMA) {
-            if (status != SILT_OK && err != NULL) {
-                *err = found;
-            }
-            return status;
-        }
-    }
-    return open_base_as(stream, SL_RAW_TEXT, err);
+    return SILT_OK;
 }
 
 static silt_status open_stream(struct sl_add_stream *stream, silt_error *err)
 {
-    const struct sl_checkpoint_content *content = stream->request.content;
-    sl_doubles_rewind(content->doubles);
-    SL_TRY(sort_tail(stream, err));
-    const silt_status status = open_base(stream, err);
-    if (status != SILT_OK) {
-        stream->is_bad = sl_checkpoint_is_bad(status);
-        sl_error_context(err, "checkpoint of version %" PRId64, content->view->checkpoint.version);
-        return status;
+    const struct sl_add_stream_request *request = &stream->request;
+    const struct sl_part_share *share = request->share;
+    struct sl_base_request base = {.content = request->content, .layout = request->layout, .call = request->call};
+    if (share != NULL) {
+        base.held = share->held;
+        base.knows_parsed = share->knows_parsed;
+        base.parsed = share->parsed;
     }
-    SL_TRY(silt_schema_to_arrow(stream->raw, &stream->schema, err));
-    return sl_action_rows_init(&stream->built, stream->env, stream->schema.children[0], SL_ACTION_ADD, err);
+    SL_TRY(sort_tail(stream, err));
+    SL_TRY(sl_base_open(&stream->base, &base, err));
+    return sl_action_rows_init(&stream->built, stream->env, stream->base.schema.children[0], SL_ACTION_ADD, err);
 }
 
 silt_status sl_add_stream_open(const struct sl_add_stream_request *request, struct sl_add_stream **out, silt_error *err)
@@ -181,9 +128,6 @@ silt_status sl_add_stream_open(const struct sl_add_stream_request *request, stru
     }
     stream->env = env;
     stream->request = *request;
-    sl_add_batch_init(&stream->rows, env);
-    sl_key_maker_init(&stream->keys, env, request->content->source.root, NULL);
-    sl_key_maker_init(&stream->others, env, request->content->source.root, NULL);
     sl_arena_init(&stream->tail_keys, env);
     sl_vec_init(&stream->tail, env, sizeof(struct tail_file));
     sl_vec_init(&stream->picks, env, sizeof(struct sl_arrow_pick));
@@ -206,28 +150,23 @@ void sl_add_stream_close(struct sl_add_stream *stream)
     sl_vec_release(&stream->picks);
     sl_vec_release(&stream->tail);
     sl_arena_release(&stream->tail_keys);
-    sl_key_maker_release(&stream->keys);
-    sl_key_maker_release(&stream->others);
-    sl_add_batch_release(&stream->rows);
-    sl_arrow_stream_release(&stream->base);
-    sl_arrow_schema_release(&stream->schema);
-    silt_schema_unref(stream->raw);
+    sl_base_release(&stream->base);
     sl_release(stream->env, stream, sizeof(*stream));
 }
 
 const struct ArrowSchema *sl_add_stream_schema(const struct sl_add_stream *stream)
 {
-    return &stream->schema;
+    return &stream->base.schema;
 }
 
 enum sl_raw_parsed sl_add_stream_parsed(const struct sl_add_stream *stream)
 {
-    return stream->parsed;
+    return stream->base.parsed;
 }
 
 bool sl_add_stream_is_bad(const struct sl_add_stream *stream)
 {
-    return stream->is_bad;
+    return stream->is_bad || stream->base.is_bad;
 }
 
 /* ---- one batch ---- */
@@ -280,42 +219,28 @@ static silt_status note_key(struct sl_add_stream *stream, struct sl_str key, sil
     return sl_buf_status(&stream->last_key, err);
 }
 
-/* By what the commits decided, or because the older checkpoint named it before. */
-static silt_status is_gone(struct sl_add_stream *stream, const struct sl_file_row *file, bool *gone, silt_error *err)
+/* Of another part? Rows that are held are of the one that is written. */
+static bool is_of_other(const struct sl_add_stream *stream, const struct sl_file_row *file)
 {
-    const struct sl_checkpoint_content *content = stream->request.content;
-    const struct sl_key_probe decided = {.keys = content->decided, .files = content->files, .maker = &stream->others};
-    struct sl_file_key key;
-    *gone = false;
-    if (decided.keys->n == 0 && sl_doubles_are_none(content->doubles)) {
-        return SILT_OK;
-    }
-    if (!sl_key_make(&stream->keys, file->path, file->deletion_vector, &key) ||
-        !sl_key_set_find(&decided, &key, gone)) {
-        return sl_fail_nomem(err);
-    }
-    return *gone ? SILT_OK : sl_doubles_note(content->doubles, &key, gone, err);
+    const struct sl_part_share *share = stream->request.share;
+    return share != NULL && share->held == NULL &&
+           sl_checkpoint_part_of(file->path, file->deletion_vector, share->with_vectors, share->n_parts) != share->part;
 }
 
 static silt_status pick_row(struct sl_add_stream *stream, int64_t row, silt_error *err)
 {
-    struct sl_file_row file = {0};
+    struct sl_file_row file;
     struct sl_str key = {NULL, 0};
-    bool found = false;
-    bool gone = false;
-    SL_TRY(sl_add_batch_row(&stream->rows, row, &file, &found, err));
-    if (found) {
-        stream->n_base_adds++;
-        SL_TRY(is_gone(stream, &file, &gone, err));
-    }
-    if (!found || gone || !is_of_part(stream, file.path, file.deletion_vector)) {
+    bool alive = false;
+    SL_TRY(sl_base_row(&stream->base, row, &file, &alive, err));
+    if (!alive || is_of_other(stream, &file)) {
         stream->picks_all = false;
         return SILT_OK;
     }
     if (stream->request.order != NULL) {
         const struct sl_kv_list values = {file.values, file.n_values};
         struct sl_str stats = {NULL, 0};
-        if (sl_row_order_needs_stats(stream->request.order) && !sl_add_batch_stats(&stream->rows, row, &stats)) {
+        if (sl_row_order_needs_stats(stream->request.order) && !sl_add_batch_stats(&stream->base.rows, row, &stats)) {
             return sl_fail(err, SILT_ECORRUPT, NULL, "checkpoint holds an unusable add.stats");
         }
         SL_TRY(sl_row_order_key(stream->request.order, &values, stats, &key, err));
@@ -340,65 +265,30 @@ static silt_status take_picked(struct sl_add_stream *stream, struct ArrowArray *
     if (sl_action_rows_length(&stream->built) > 0) {
         status = sl_action_rows_take(&stream->built, &column, err);
         if (status == SILT_OK) {
-            status = sl_action_rows_batch(stream->env, &stream->schema, 0, &column, &built, err);
+            status = sl_action_rows_batch(stream->env, &stream->base.schema, 0, &column, &built, err);
         }
     }
     if (status == SILT_OK && batch->release == NULL) {
         sl_arrow_array_move(out, &built); /* at the end, all are of the commits and in order */
     } else if (status == SILT_OK) {
-        status = sl_arrow_take(stream->env, &stream->schema, sources, stream->picks.data, stream->picks.len, out, err);
+        status = sl_arrow_take(stream->env, &stream->base.schema, sources, stream->picks.data, stream->picks.len, out,
+                               err);
     }
     sl_arrow_array_release(&built);
     sl_arrow_array_release(batch);
     return status;
 }
 
-/* The older checkpoint may have lost its files; a new one without them would be believed by everybody. */
-static silt_status check_base(const struct sl_add_stream *stream, silt_error *err)
-{
-    const struct sl_checkpoint_content *content = stream->request.content;
-    const struct sl_checkpoint_counts none = {.n_rows = -1};
-    return stream->n_base_adds == 0 && content->view->checkpoint.json_path.ptr == NULL
-               ? sl_checkpoint_word_check(content->snapshot, content->view, stream->request.call, &none, true, err)
-               : SILT_OK;
-}
-
-/* Fails when the rows have to pass again, see sl_checkpoint_content. */
-static silt_status check_doubles(const struct sl_add_stream *stream, silt_error *err)
-{
-    const struct sl_checkpoint_content *content = stream->request.content;
-    if (content->doubles->is_settled) {
-        return SILT_OK;
-    }
-    SL_TRY(sl_doubles_settle(content->doubles, err));
-    return content->doubles->hashes.len == 0
-               ? SILT_OK
-               : sl_fail(err, SILT_ECONFLICT, NULL, "the checkpoint of version %" PRId64 " names files more than once",
-                         content->view->checkpoint.version);
-}
-
 static silt_status next_of_base(struct sl_add_stream *stream, struct ArrowArray *out, silt_error *err)
 {
     struct ArrowArray batch = {0};
-    bool done = false;
-    silt_status status = sl_call_check(stream->env, stream->request.call, err);
-    if (status == SILT_OK) {
-        status = sl_arrow_stream_next(&stream->base, &batch, &done, err);
+    SL_TRY(sl_base_next(&stream->base, &batch, &stream->base_done, err));
+    if (stream->base_done) {
+        return SILT_OK;
     }
-    stream->base_done = done;
-    if (done) {
-        status = check_base(stream, err);
-    }
-    if (status == SILT_OK && done) {
-        status = check_doubles(stream, err);
-    }
-    if (status != SILT_OK || done) {
-        stream->is_bad = sl_checkpoint_is_bad(status);
-        return status;
-    }
-    status = sl_add_batch_bind(&stream->rows, &stream->schema, &batch, err);
-    stream->picks_all = stream->rows.n == batch.length;
-    for (int64_t row = 0; status == SILT_OK && row < stream->rows.n; row++) {
+    silt_status status = SILT_OK;
+    stream->picks_all = stream->base.rows.n == batch.length;
+    for (int64_t row = 0; status == SILT_OK && row < stream->base.rows.n; row++) {
         status = pick_row(stream, row, err);
     }
     if (status != SILT_OK) {
@@ -439,7 +329,7 @@ silt_status sl_add_stream_next(struct sl_add_stream *stream, struct ArrowArray *
     for (;;) {
         SL_TRY(next_batch(stream, batch, err));
         if (batch->release == NULL) {
-            return sl_window_take(&stream->window, &stream->schema, batch, err); /* the last one, if any is left */
+            return sl_window_take(&stream->window, &stream->base.schema, batch, err); /* the last one, if any is left */
         }
         if (!stream->is_windowed) {
             sl_window_forget_keys(&stream->window);
@@ -451,7 +341,7 @@ silt_status sl_add_stream_next(struct sl_add_stream *stream, struct ArrowArray *
         }
         SL_TRY(sl_window_add(&stream->window, batch, err));
         if (sl_window_is_full(&stream->window)) {
-            return sl_window_take(&stream->window, &stream->schema, batch, err);
+            return sl_window_take(&stream->window, &stream->base.schema, batch, err);
         }
     }
 }

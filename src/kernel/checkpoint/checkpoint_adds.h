@@ -9,6 +9,7 @@
 #include "kernel/checkpoint/checkpoint_content.h"
 #include "kernel/checkpoint/checkpoint_layout.h"
 #include "kernel/checkpoint/checkpoint_order.h"
+#include "kernel/checkpoint/checkpoint_spread.h"
 
 struct sl_add_stream;
 
@@ -17,8 +18,7 @@ struct sl_add_stream_request {
     const struct sl_checkpoint_layout *layout;
     struct sl_row_order *order; /* NULL: none. Borrowed */
     const silt_call *call;
-    int32_t part, n_parts; /* from 0; n_parts 0: all files */
-    bool with_vectors;     /* see sl_checkpoint_part_of */
+    const struct sl_part_share *share; /* NULL: all files. Borrowed */
 };
 silt_status sl_add_stream_open(const struct sl_add_stream_request *request, struct sl_add_stream **out,
                                silt_error *err);

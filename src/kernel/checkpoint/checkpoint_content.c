@@ -15,6 +15,20 @@
 #include "kernel/replay/checkpoint_read.h"
 #include "kernel/snapshot/state.h"
 
+/* A tombstone of the older checkpoint: did it come before in it? Those of the commits are told apart by the replay. */
+static silt_status is_again(struct sl_checkpoint_content *content, const struct sl_remove *remove, bool *again,
+                            silt_error *err)
+{
+    struct sl_file_key key;
+    *again = false;
+    if (!content->in_checkpoint || sl_doubles_are_none(content->tombstone_doubles)) {
+        return SILT_OK;
+    }
+    return sl_key_make(&content->keys, remove->path, remove->deletion_vector, &key)
+               ? sl_doubles_note(content->tombstone_doubles, &key, again, err)
+               : sl_fail_nomem(err);
+}
+
 /* PROTOCOL: Checkpoints: only removes that have not expired; as Delta Spark, one without a time has. */
 static silt_status put_remove(void *ctx, const struct sl_remove *remove, silt_error *err)
 {
@@ -23,6 +37,11 @@ static silt_status put_remove(void *ctx, const struct sl_remove *remove, silt_er
         return SILT_OK;
     }
     struct sl_remove tombstone = *remove;
+    bool again = false;
+    SL_TRY(is_again(content, remove, &again, err));
+    if (again) {
+        return SILT_OK;
+    }
     tombstone.data_change = false;
     const int32_t n_parts = (int32_t)content->n_removes;
     const int32_t part = n_parts > 1 ? sl_checkpoint_part_of(tombstone.path, tombstone.deletion_vector,
@@ -83,6 +102,18 @@ static silt_status each_batch(struct sl_checkpoint_content *content, const silt_
     return status;
 }
 
+/* Fails when the removes have to be collected again, see sl_checkpoint_content. */
+static silt_status check_tombstones(const struct sl_checkpoint_content *content, silt_error *err)
+{
+    struct sl_doubles *doubles = content->tombstone_doubles;
+    if (doubles->is_settled) {
+        return SILT_OK;
+    }
+    SL_TRY(sl_doubles_settle(doubles, err));
+    return doubles->hashes.len == 0 ? SILT_OK
+                                    : sl_fail(err, SILT_ECONFLICT, NULL, "tombstones are there more than once");
+}
+
 /* Most rows are adds: those are not read where the statistics of the file tell where the removes are. */
 static silt_status take_removes(struct sl_checkpoint_content *content, const silt_call *call, silt_error *err)
 {
@@ -91,7 +122,7 @@ static silt_status take_removes(struct sl_checkpoint_content *content, const sil
     silt_schema *schema = NULL;
     struct ArrowArrayStream stream = {0};
     if (checkpoint->n_parquet == 0) {
-        return SILT_OK;
+        return check_tombstones(content, err); /* of lines */
     }
     silt_status status = sl_checkpoint_schema(content->env, SL_COLUMN_REMOVE, true, &schema, err);
     if (status == SILT_OK) {
@@ -109,12 +140,13 @@ static silt_status take_removes(struct sl_checkpoint_content *content, const sil
     }
     sl_arrow_stream_release(&stream);
     silt_schema_unref(schema);
-    return status;
+    return status == SILT_OK ? check_tombstones(content, err) : status;
 }
 
 static silt_status take_checkpoint(struct sl_checkpoint_content *content, const silt_call *call, silt_error *err)
 {
     const struct sl_checkpoint *checkpoint = &content->view->checkpoint;
+    content->in_checkpoint = true;
     const struct sl_checkpoint_request state = {
         .source = &content->source, .checkpoint = checkpoint, .columns = SL_COLUMNS_STATE};
     SL_TRY(sl_checkpoint_each(&state, call, take_row, content, err));
@@ -161,6 +193,7 @@ static silt_status collect_from_view(struct sl_checkpoint_content *content, cons
     content->replay.want_files = true;
     content->replay.newer = (struct sl_key_probe){
         .keys = &view->decided, .files = view->tail, .maker = &content->replay.others};
+    content->in_checkpoint = true;
     const silt_status status = take_removes(content, call, err);
     if (status != SILT_OK) {
         sl_error_context(err, "checkpoint of version %" PRId64, view->checkpoint.version);
@@ -202,9 +235,12 @@ silt_status sl_checkpoint_collect(struct sl_checkpoint_content *content, const s
                                               .snapshot = how->snapshot,
                                               .view = how->view,
                                               .doubles = how->doubles,
+                                              .tombstone_doubles = how->tombstone_doubles,
                                               .with_vectors = how->with_vectors,
                                               .tombstones_after_ms = how->tombstones_after_ms};
     sl_arena_init(&content->arena, content->env);
+    sl_key_maker_init(&content->keys, content->env, content->source.root, NULL);
+    sl_doubles_rewind(content->tombstone_doubles);
     sl_replay_state_init(&content->own_state, content->env);
     sl_replay_init(&content->replay, content->env, content->source.root, &content->own_state, &content->arena,
                    &no_sink);
@@ -222,6 +258,7 @@ void sl_checkpoint_content_release(struct sl_checkpoint_content *content)
     for (size_t i = 0; i < content->n_removes; i++) {
         sl_action_rows_release(&content->removes[i]);
     }
+    sl_key_maker_release(&content->keys);
     sl_replay_release(&content->replay);
     sl_file_set_abandon(&content->building);
     sl_file_set_unref(content->files);

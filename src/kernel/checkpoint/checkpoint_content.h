@@ -28,9 +28,12 @@ struct sl_checkpoint_content {
      * collected and written once more, with the same ones.
      */
     struct sl_doubles *doubles;
-    struct sl_file_set_builder building; /* of `files` */
-    struct sl_file_set *files;           /* adds of the commits, with details */
-    int64_t tombstones_after_ms;         /* older ones have expired */
+    struct sl_doubles *tombstone_doubles; /* likewise, but of its removes, and it is the collecting that fails */
+    bool in_checkpoint;                   /* actions come from the older checkpoint */
+    struct sl_key_maker keys;             /* of its removes */
+    struct sl_file_set_builder building;  /* of `files` */
+    struct sl_file_set *files;            /* adds of the commits, with details */
+    int64_t tombstones_after_ms;          /* older ones have expired */
     bool has_removes;
     struct sl_action_rows *removes; /* [part] the column "remove"; one if there are no parts */
     size_t n_removes;
@@ -45,7 +48,7 @@ struct sl_checkpoint_content {
 struct sl_checkpoint_collecting {
     silt_snapshot *snapshot;
     const struct sl_log_view *view;
-    struct sl_doubles *doubles; /* outlive the content */
+    struct sl_doubles *doubles, *tombstone_doubles; /* outlive the content */
     const struct ArrowSchema *remove;
     size_t n_parts;
     bool with_vectors;

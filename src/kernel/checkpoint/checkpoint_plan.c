@@ -12,6 +12,9 @@
     "a table gets it by the property delta.checkpointPolicy = 'v2', when it is created or by ALTER TABLE … SET TBLPROPERTIES " \
     "of an engine that has that"
 
+/* A million files take 350 MB of memory at most, with what else a checkpoint needs. */
+#define HELD_BYTES ((int64_t)80 * 1024 * 1024)
+
 /* ---- what kind ---- */
 
 static silt_status check_features(const struct sl_protocol *protocol, silt_error *err)
@@ -76,6 +79,7 @@ silt_status sl_checkpoint_plan(const struct sl_checkpoint_plan_input *input, str
     out->json_top = out->is_v2 && (options->json_top || !input->can_write_parquet);
     out->in_parts = options->rows_per_part > 0;
     out->rows_per_part = options->rows_per_part;
+    out->held_bytes = options->held_bytes > 0 ? options->held_bytes : HELD_BYTES;
     out->files_per_sidecar = options->no_sidecars || !input->can_write_parquet ? 0
                              : options->files_per_sidecar > 0                  ? options->files_per_sidecar
                                                                                : INT64_MAX;

@@ -12,6 +12,7 @@ struct sl_checkpoint_plan {
     bool json_top;
     bool in_parts;
     int64_t rows_per_part;
+    int64_t held_bytes;        /* of a plan in parts */
     int64_t files_per_sidecar; /* INT64_MAX: no limit; 0: no sidecars */
     bool stats_json;
     bool stats_struct;

@@ -142,20 +142,17 @@ static silt_status put_classic(struct sl_checkpoint_putting *p, silt_error *err)
 }
 
 /* Actions that are about no file have the hash of null. */
-static silt_status put_part(struct sl_checkpoint_putting *p, int32_t part, silt_error *err)
+static silt_status put_part(struct sl_checkpoint_putting *p, const struct sl_part_share *share, silt_error *err)
 {
     static const struct sl_str no_path = {NULL, 0};
     const struct sl_checkpoint_state state = {p->state.data, p->state.len};
-    const bool has_state = sl_checkpoint_part_of(no_path, NULL, false, p->n_parts) == part;
-    const struct sl_checkpoint_stream_request request = {.state = has_state ? &state : NULL,
-                                                         .files = true,
-                                                         .part = part,
-                                                         .n_parts = p->n_parts,
-                                                         .with_vectors = p->content->with_vectors};
+    const bool has_state = sl_checkpoint_part_of(no_path, NULL, false, p->n_parts) == share->part;
+    const struct sl_checkpoint_stream_request request = {
+        .state = has_state ? &state : NULL, .files = true, .share = share};
     silt_parquet_write_file file = {
         .path = sl_arena_printf(&p->arena,
                                 "%.*s/" SL_LOG_DIR "/%020" PRId64 ".checkpoint.%010" PRId32 ".%010" PRId32 ".parquet",
-                                SL_FMT(p->content->source.root), p->version, part + 1, p->n_parts)};
+                                SL_FMT(p->content->source.root), p->version, share->part + 1, p->n_parts)};
     return put_stream(p, &request, &file, err);
 }
 
@@ -163,22 +160,42 @@ static silt_status put_part(struct sl_checkpoint_putting *p, int32_t part, silt_
  * A part that is there already comes from another writer or an earlier attempt. What it holds is the same, since the protocol says which
  * actions are in which part; but how many bytes the whole has is then not known.
  */
+static silt_status put_part_once(struct sl_checkpoint_putting *p, const struct sl_part_share *share, bool *all_ours,
+                                 silt_error *err)
+{
+    silt_error found = SILT_ERROR_INIT;
+    const silt_status status = put_part(p, share, &found);
+    if (status == SILT_EEXISTS) {
+        *all_ours = false;
+        return SILT_OK;
+    }
+    if (status != SILT_OK && err != NULL) {
+        *err = found;
+    }
+    return status;
+}
+
 static silt_status put_parts(struct sl_checkpoint_putting *p, silt_error *err)
 {
+    const struct sl_spread_options options = {.content = p->content,
+                                              .layout = &p->layout,
+                                              .call = p->call,
+                                              .n_parts = p->n_parts,
+                                              .max_bytes = (size_t)p->plan->held_bytes};
+    struct sl_spread spread;
     bool all_ours = true;
     p->layout.columns = columns_of(p);
-    for (int32_t part = 0; part < p->n_parts; part++) {
-        silt_error found = SILT_ERROR_INIT;
-        const silt_status status = put_part(p, part, &found);
-        if (status == SILT_EEXISTS) {
-            all_ours = false;
-        } else if (status != SILT_OK) {
-            if (err != NULL) {
-                *err = found;
-            }
-            return status;
+    silt_status status = sl_spread_begin(&spread, &options, err);
+    for (int32_t part = 0; status == SILT_OK && part < p->n_parts; part++) {
+        struct sl_part_share share;
+        status = sl_spread_part(&spread, part, &share, err);
+        if (status == SILT_OK) {
+            status = put_part_once(p, &share, &all_ours, err);
         }
     }
+    p->bad_checkpoint = p->bad_checkpoint || spread.is_bad;
+    sl_spread_release(&spread);
+    SL_TRY(status);
     p->hint.parts = p->n_parts;
     p->result->written = p->result->n_files > 0;
     if (!all_ours) {

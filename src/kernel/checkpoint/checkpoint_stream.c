@@ -57,9 +57,7 @@ static silt_status open_adds(struct sl_checkpoint_stream *stream, silt_error *er
                                                .layout = request->layout,
                                                .order = request->order,
                                                .call = request->call,
-                                               .part = request->part,
-                                               .n_parts = request->n_parts,
-                                               .with_vectors = request->with_vectors};
+                                               .share = request->share};
     const size_t column = column_of(stream, SL_ACTION_ADD);
     if (column == SIZE_MAX) {
         return sl_fail(err, SILT_EINVALID, NULL, "a checkpoint with files needs the column add");
@@ -193,7 +191,7 @@ static silt_status next_adds(struct sl_checkpoint_stream *stream, struct ArrowAr
 static silt_status next_removes(struct sl_checkpoint_stream *stream, struct ArrowArray *out, silt_error *err)
 {
     const size_t column = column_of(stream, SL_ACTION_REMOVE);
-    const size_t part = stream->request.n_parts > 0 ? (size_t)stream->request.part : 0;
+    const size_t part = stream->request.share != NULL ? (size_t)stream->request.share->part : 0;
     struct sl_action_rows *rows = &stream->request.content->removes[part];
     struct ArrowArray built = {0};
     if (!stream->request.files || column == SIZE_MAX || sl_action_rows_length(rows) == 0) {

@@ -9,6 +9,7 @@
 #include "kernel/checkpoint/checkpoint_layout.h"
 #include "kernel/checkpoint/checkpoint_order.h"
 #include "kernel/checkpoint/checkpoint_plan.h"
+#include "kernel/checkpoint/checkpoint_spread.h"
 
 struct sl_checkpoint_stream;
 
@@ -25,8 +26,7 @@ struct sl_checkpoint_stream_request {
     bool files;                              /* adds and removes */
     struct sl_row_order *order;              /* NULL: none */
     const silt_call *call;
-    int32_t part, n_parts; /* from 0; n_parts 0: all rows */
-    bool with_vectors;     /* see sl_checkpoint_part_of */
+    const struct sl_part_share *share; /* of a checkpoint in parts; NULL: all rows. Borrowed */
 };
 silt_status sl_checkpoint_stream_open(const struct sl_checkpoint_stream_request *request,
                                       struct sl_checkpoint_stream **out, silt_error *err);

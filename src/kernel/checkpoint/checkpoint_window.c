@@ -68,7 +68,6 @@ silt_status sl_window_add_key(struct sl_window *window, struct sl_str key, silt_
     return SILT_OK;
 }
 
-/* Of the text in an array: what rows of a checkpoint mostly are. */
 static int64_t text_bytes(const struct ArrowArray *array, int depth)
 {
     int64_t bytes = 0;
@@ -80,6 +79,11 @@ static int64_t text_bytes(const struct ArrowArray *array, int depth)
         bytes += text_bytes(array->children[i], depth + 1);
     }
     return bytes;
+}
+
+int64_t sl_window_text_bytes(const struct ArrowArray *array)
+{
+    return text_bytes(array, 0);
 }
 
 silt_status sl_window_add(struct sl_window *window, struct ArrowArray *batch, silt_error *err)

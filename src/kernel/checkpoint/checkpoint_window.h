@@ -30,4 +30,7 @@ bool sl_window_is_full(const struct sl_window *window);
 silt_status sl_window_take(struct sl_window *window, const struct ArrowSchema *schema, struct ArrowArray *out,
                            silt_error *err);
 
+/* Bytes of the text in an array: what rows of a checkpoint mostly are. */
+int64_t sl_window_text_bytes(const struct ArrowArray *array);
+
 #endif

@@ -23,7 +23,7 @@ struct writing {
     const struct sl_checkpoint_options *options;
     struct sl_checkpoint_plan plan;
     struct sl_checkpoint_content content;
-    struct sl_doubles *doubles; /* of the view at hand */
+    struct sl_doubles *doubles, *tombstone_doubles; /* of the view at hand */
     struct sl_checkpoint_putting putting;
     silt_schema *stats;     /* of layout.stats */
     silt_schema *partition; /* in the types of the table */
@@ -93,7 +93,7 @@ static silt_status count_parts(struct writing *w, silt_error *err)
     if (!w->plan.in_parts) {
         return SILT_OK;
     }
-    SL_TRY(silt_snapshot_totals(w->snapshot, w->call, &n_files, NULL, err));
+    SL_TRY(sl_snapshot_count_files(w->snapshot, w->call, &n_files, err));
     const int64_t n = n_files / w->plan.rows_per_part + (n_files % w->plan.rows_per_part != 0 ? 1 : 0);
     if (n > MAX_PARTS) {
         return sl_fail(err, SILT_ELIMIT, NULL, "a checkpoint of %" PRId64 " parts is not written, at most %d", n,
@@ -125,6 +125,7 @@ static silt_status collect(struct writing *w, const struct sl_log_view *view, si
         .snapshot = w->snapshot,
         .view = view,
         .doubles = w->doubles,
+        .tombstone_doubles = w->tombstone_doubles,
         .remove = remove.children[0],
         .n_parts = (size_t)w->putting.n_parts,
         .with_vectors = sl_protocol_has_feature(sl_snapshot_protocol(w->snapshot), "deletionVectors"),
@@ -293,32 +294,66 @@ static silt_status write_once(struct writing *w, const struct sl_log_view *view,
     return status;
 }
 
-static struct writing anew(const struct writing *w, struct sl_doubles *doubles)
+static struct writing anew(const struct writing *w)
 {
-    return (struct writing){
-        .snapshot = w->snapshot, .call = w->call, .options = w->options, .plan = w->plan, .doubles = doubles};
+    return (struct writing){.snapshot = w->snapshot,
+                            .call = w->call,
+                            .options = w->options,
+                            .plan = w->plan,
+                            .doubles = w->doubles,
+                            .tombstone_doubles = w->tombstone_doubles};
 }
 
-/* Where the older checkpoint names files twice that is found while its rows are written, so that it costs next to nothing where none does. */
-static silt_status write_view(struct writing *w, const struct sl_log_view *view, struct sl_checkpoint_result *result,
-                              silt_error *err)
+static bool are_known(const struct sl_doubles *doubles)
 {
-    struct sl_doubles doubles;
+    return doubles->is_settled && doubles->hashes.len > 0;
+}
+
+/*
+ * Where the older checkpoint names files twice that is found while its rows are written, and likewise for its tombstones while they are
+ * collected, so that it costs next to nothing where none does. Each costs one attempt more.
+ */
+static silt_status write_settled(struct writing *w, const struct sl_log_view *view, struct sl_checkpoint_result *result,
+                                 silt_error *err)
+{
     silt_error found = SILT_ERROR_INIT;
-    sl_doubles_init(&doubles, silt_engine_env(sl_snapshot_engine(w->snapshot)), sl_snapshot_root(w->snapshot));
-    *w = anew(w, &doubles);
-    silt_status status = write_once(w, view, result, &found);
-    if (status != SILT_OK && doubles.is_settled && doubles.hashes.len > 0) {
-        sl_checkpoint_word_again(w->snapshot, view->checkpoint.version, (int64_t)doubles.hashes.len);
+    bool knows_files = false;
+    bool knows_tombstones = false;
+    silt_status status = SILT_OK;
+    for (bool is_done = false; !is_done;) {
         found = (silt_error)SILT_ERROR_INIT;
-        *w = anew(w, &doubles);
+        *w = anew(w);
         status = write_once(w, view, result, &found);
+        const bool has_news = knows_files != are_known(w->doubles) ||
+                              knows_tombstones != are_known(w->tombstone_doubles);
+        if (are_known(w->doubles) && !knows_files) {
+            sl_checkpoint_word_again(w->snapshot, view->checkpoint.version, (int64_t)w->doubles->hashes.len);
+        }
+        knows_files = are_known(w->doubles);
+        knows_tombstones = are_known(w->tombstone_doubles);
+        is_done = status == SILT_OK || !has_news;
     }
     if (status != SILT_OK && err != NULL) {
         *err = found;
     }
+    return status;
+}
+
+static silt_status write_view(struct writing *w, const struct sl_log_view *view, struct sl_checkpoint_result *result,
+                              silt_error *err)
+{
+    const silt_env *env = silt_engine_env(sl_snapshot_engine(w->snapshot));
+    struct sl_doubles files;
+    struct sl_doubles tombstones;
+    sl_doubles_init(&files, env, sl_snapshot_root(w->snapshot));
+    sl_doubles_init(&tombstones, env, sl_snapshot_root(w->snapshot));
+    w->doubles = &files;
+    w->tombstone_doubles = &tombstones;
+    const silt_status status = write_settled(w, view, result, err);
     w->doubles = NULL;
-    sl_doubles_release(&doubles);
+    w->tombstone_doubles = NULL;
+    sl_doubles_release(&files);
+    sl_doubles_release(&tombstones);
     return status;
 }
 

@@ -17,6 +17,7 @@ struct sl_checkpoint_options {
     enum sl_checkpoint_kind kind;
     int64_t
         rows_per_part; /* of V1: several parts of about so many rows; 0: one file. Never with the feature v2Checkpoint */
+    int64_t held_bytes; /* of parts: memory for rows of the older checkpoint that wait for their part; 0: the default */
     int64_t files_per_sidecar; /* of V2: at most so many actions in a sidecar; 0: one sidecar */
     bool json_top;             /* of V2: the top file in JSON */
     bool no_sidecars;          /* of V2 with a top file in JSON: it holds the file actions too */

@@ -497,6 +497,25 @@ bool sl_snapshot_known_totals(const silt_snapshot *snapshot, int64_t *n_files, i
     return true;
 }
 
+silt_status sl_snapshot_count_files(silt_snapshot *snapshot, const silt_call *call, int64_t *n_files, silt_error *err)
+{
+    int64_t total_size = 0;
+    struct sl_file_list *list = NULL;
+    if (sl_snapshot_known_totals(snapshot, n_files, &total_size)) {
+        return SILT_OK;
+    }
+    if (snapshot->has_crc_totals) {
+        *n_files = snapshot->crc_files;
+        return SILT_OK;
+    }
+    *n_files = 0;
+    SL_TRY(build(snapshot, call, false, &list, err));
+    sl_snapshot_check_crc_totals(snapshot, list->n_files, list->total_size);
+    *n_files = list->n_files;
+    sl_file_list_unref(list);
+    return SILT_OK;
+}
+
 silt_status sl_snapshot_each_tombstone(silt_snapshot *snapshot, const silt_call *call,
                                        silt_status (*visit)(void *ctx, const struct sl_remove *remove, bool *stop,
                                                             silt_error *err),

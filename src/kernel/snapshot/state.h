@@ -51,6 +51,8 @@ silt_status sl_snapshot_each_file(silt_snapshot *snapshot, const silt_call *call
 bool sl_snapshot_has_list(const silt_snapshot *snapshot, bool details);
 /* Number and bytes of its files, where that is known without reading anything; false: it is not. */
 bool sl_snapshot_known_totals(const silt_snapshot *snapshot, int64_t *n_files, int64_t *total_size);
+/* Number of its files, which are listed for that if need be, but do not stay in memory: silt_snapshot_totals keeps them. */
+silt_status sl_snapshot_count_files(silt_snapshot *snapshot, const silt_call *call, int64_t *n_files, silt_error *err);
 /*
  * Visits files that are in memory already (the lists, and what the commits after the checkpoint added), of each layer those with the greatest
  * baseRowId; some may be gone. Reads nothing. whole: the add has its statistics, else they may be missing for want of memory.

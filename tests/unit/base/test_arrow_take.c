@@ -194,6 +194,25 @@ static void nulls_are_null_at_every_level(void **state)
     test_env_check(&t);
 }
 
+static void bytes_of_what_was_taken_are_those_of_the_allocator(void **state)
+{
+    (void)state;
+    struct test_env t;
+    struct shape s;
+    struct ArrowArray a, out;
+    struct ArrowArray *const sources[] = {&a};
+    const struct sl_arrow_pick picks[] = {{0, 1}, {0, 3}, {0, 2}};
+    test_env_init(&t);
+    make_shape(&s);
+    build(&t, &s, 0, 8, &a);
+    const size_t before = t.live_bytes;
+    assert_int_equal(sl_arrow_take(&t.env, &s.root, sources, picks, 3, &out, NULL), SILT_OK);
+    assert_int_equal(sl_arrow_taken_bytes(&out), t.live_bytes - before);
+    sl_arrow_array_release(&out);
+    sl_arrow_array_release(&a);
+    test_env_check(&t);
+}
+
 static void lack_of_memory_leaks_nothing(void **state)
 {
     (void)state;
@@ -224,6 +243,7 @@ int main(void)
         cmocka_unit_test(offsets_of_arrays_count),
         cmocka_unit_test(no_picks_give_no_rows),
         cmocka_unit_test(nulls_are_null_at_every_level),
+        cmocka_unit_test(bytes_of_what_was_taken_are_those_of_the_allocator),
         cmocka_unit_test(lack_of_memory_leaks_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
