@@ -276,7 +276,7 @@ static void an_older_checkpoint_out_of_order_is_sorted(void **state)
                 "integer") "]}', "
                            "'partitionColumns': ['n'], 'configuration': MAP([]::VARCHAR[], []::VARCHAR[])} UNION ALL "
                            "SELECT {'path': 'f' || i, 'partitionValues': MAP(['n'], [(i * 7 %% 10)::VARCHAR]), 'size': 5::BIGINT, "
-                           "'modificationTime': 1::BIGINT, 'dataChange': false}, NULL, NULL FROM range(5000) r(i))"));
+                           "'modificationTime': 1::BIGINT, 'dataChange': false}, NULL, NULL FROM range(40000) r(i))"));
     hand_commit(s, "t", 1, hand_add(s, "x", "{\"n\":\"1\"}", NULL), NULL);
     hand_commit(s, "t", 2, hand_add(s, "new", "{\"n\":\"4\"}", NULL), remove_at(s, "f0", 1000), NULL);
     (void)must_write(s, "t", NULL);
@@ -289,7 +289,7 @@ static void an_older_checkpoint_out_of_order_is_sorted(void **state)
             "add.partitionValues['n']::INT AS n, add.path AS path, add.partitionValues_parsed.n AS typed, file_row_number FROM "
             "read_parquet('%s') WHERE add IS NOT NULL))",
             classic(s, "t", 2)),
-        "5000|0|1|0\n");
+        "40000|0|1|0\n");
 }
 
 static void statistics_come_in_the_forms_that_the_table_asks_for(void **state)

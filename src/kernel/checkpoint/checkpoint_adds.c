@@ -326,6 +326,9 @@ static silt_status next_batch(struct sl_add_stream *stream, struct ArrowArray *o
 silt_status sl_add_stream_next(struct sl_add_stream *stream, struct ArrowArray *batch, silt_error *err)
 {
     *batch = (struct ArrowArray){0};
+    if (sl_window_is_taking(&stream->window)) {
+        return sl_window_take(&stream->window, &stream->base.schema, batch, err);
+    }
     for (;;) {
         SL_TRY(next_batch(stream, batch, err));
         if (batch->release == NULL) {

@@ -13,6 +13,7 @@
 #define WINDOW_ROWS 131072
 #define WINDOW_BYTES ((int64_t)48 * 1024 * 1024)
 #define MAX_DEPTH 16
+#define TAKE_ROWS 16384U
 
 struct entry {
     struct sl_str key;
@@ -30,6 +31,11 @@ void sl_window_init(struct sl_window *window, const silt_env *env)
 
 static void empty(struct sl_window *window)
 {
+    sl_release(window->env, window->picks, (size_t)window->n_rows * sizeof(*window->picks));
+    sl_release(window->env, window->sources, window->batches.len * sizeof(struct ArrowArray *));
+    window->picks = NULL;
+    window->sources = NULL;
+    window->n_taken = 0;
     for (size_t i = 0; i < window->batches.len; i++) {
         sl_arrow_array_release(sl_vec_at(&window->batches, i));
     }
@@ -112,12 +118,12 @@ static int compare_entries(const void *left, const void *right)
     return order != 0 ? order : (a->place > b->place) - (a->place < b->place);
 }
 
-static void fill(const struct sl_window *window, struct entry *entries, struct ArrowArray **sources)
+static void fill(const struct sl_window *window, struct entry *entries)
 {
     size_t n = 0;
     for (size_t b = 0; b < window->batches.len; b++) {
-        sources[b] = sl_vec_at(&window->batches, b);
-        for (int64_t row = 0; row < sources[b]->length; row++, n++) {
+        window->sources[b] = sl_vec_at(&window->batches, b);
+        for (int64_t row = 0; row < window->sources[b]->length; row++, n++) {
             entries[n] = (struct entry){.key = *(const struct sl_str *)sl_vec_at(&window->keys, n),
                                         .place = n,
                                         .pick = {.source = (uint32_t)b, .row = (uint32_t)row}};
@@ -125,31 +131,46 @@ static void fill(const struct sl_window *window, struct entry *entries, struct A
     }
 }
 
+static silt_status sort(struct sl_window *window, silt_error *err)
+{
+    const size_t n = (size_t)window->n_rows;
+    struct entry *entries = sl_alloc_array(window->env, n, sizeof(*entries));
+    window->picks = sl_alloc_array(window->env, n, sizeof(*window->picks));
+    window->sources = sl_alloc_array(window->env, window->batches.len, sizeof(struct ArrowArray *));
+    const bool good = entries != NULL && window->picks != NULL && window->sources != NULL && window->keys.len == n;
+    if (good) {
+        fill(window, entries);
+        qsort(entries, n, sizeof(*entries), compare_entries);
+        for (size_t i = 0; i < n; i++) {
+            window->picks[i] = entries[i].pick;
+        }
+        sl_window_forget_keys(window);
+    }
+    sl_release(window->env, entries, n * sizeof(*entries));
+    return good ? SILT_OK : sl_fail_nomem(err);
+}
+
+bool sl_window_is_taking(const struct sl_window *window)
+{
+    return window->picks != NULL;
+}
+
 silt_status sl_window_take(struct sl_window *window, const struct ArrowSchema *schema, struct ArrowArray *out,
                            silt_error *err)
 {
     const size_t n = (size_t)window->n_rows;
     silt_status status = SILT_OK;
-    if (n == 0) {
+    if (n > 0 && window->picks == NULL) {
+        status = sort(window, err);
+    }
+    if (status == SILT_OK && n > 0) {
+        const size_t left = n - window->n_taken;
+        const size_t n_next = left < TAKE_ROWS ? left : TAKE_ROWS;
+        status = sl_arrow_take(window->env, schema, window->sources, window->picks + window->n_taken, n_next, out, err);
+        window->n_taken += n_next;
+    }
+    if (status != SILT_OK || window->n_taken == n) {
         empty(window);
-        return SILT_OK;
     }
-    struct entry *entries = sl_alloc_array(window->env, n, sizeof(*entries));
-    struct sl_arrow_pick *picks = sl_alloc_array(window->env, n, sizeof(*picks));
-    struct ArrowArray **sources = sl_alloc_array(window->env, window->batches.len, sizeof(struct ArrowArray *));
-    if (entries == NULL || picks == NULL || sources == NULL || window->keys.len != n) {
-        status = sl_fail_nomem(err);
-    } else {
-        fill(window, entries, sources);
-        qsort(entries, n, sizeof(*entries), compare_entries);
-        for (size_t i = 0; i < n; i++) {
-            picks[i] = entries[i].pick;
-        }
-        status = sl_arrow_take(window->env, schema, sources, picks, n, out, err);
-    }
-    sl_release(window->env, sources, window->batches.len * sizeof(struct ArrowArray *));
-    sl_release(window->env, picks, n * sizeof(*picks));
-    sl_release(window->env, entries, n * sizeof(*entries));
-    empty(window);
     return status;
 }
