@@ -34,7 +34,7 @@ static bool read_time(struct sl_str text, int64_t *ms)
     return true;
 }
 
-/* A 64-bit number, which the API writes as a string; absent: `missing`. */
+/* A 64-bit number from 0 on, which the API writes as a string; absent: `missing`. */
 static bool read_number(const sl_json *value, const char *key, int64_t missing, int64_t *out)
 {
     const sl_json *member = sl_json_member(value, key);
@@ -43,7 +43,7 @@ static bool read_number(const sl_json *value, const char *key, int64_t missing, 
         *out = missing;
         return true;
     }
-    return sl_json_to_str(member, &text) ? sl_str_to_i64(text, out) : sl_json_to_i64(member, out);
+    return (sl_json_to_str(member, &text) ? sl_str_to_i64(text, out) : sl_json_to_i64(member, out)) && *out >= 0;
 }
 
 silt_status sl_gcs_read_object(const sl_json *value, struct sl_gcs_object *out, silt_error *err)

@@ -178,8 +178,7 @@ static void a_data_node_that_fails_is_left_for_another(void **state)
     send_on(f, 3, WORDS("body=3xxx,piece=1,pause=1,cut=3", "code=503,body=busy", "body=3456"));
     check_part(f);
     assert_int_equal(stub_store_count(f, "GET", OPEN_K), 3);
-    send_on(f, 6,
-            WORDS("code=500,body=no", "code=502", "code=500,body=no", "code=503", "code=500", "body=3456"));
+    send_on(f, 6, WORDS("code=500,body=no", "code=502", "code=500,body=no", "code=503", "code=500", "body=3456"));
     check_part(f);
     assert_int_equal(stub_store_count(f, "GET", OPEN_K), 9);
 }
