@@ -21,6 +21,7 @@ What a request is answered with, the first of these that fits:
   /do/STEPS/NAME     steps between ";", settings of a step between ",", values percent-encoded. The n-th request of the very same target
                      gets the n-th step, later ones the last
   /items/…           POST: a DynamoDB of tables that are all there: PutItem (under a condition), GetItem, Query of the newest, DeleteItem
+  /webhdfs/v1/live/… a name node and a data node in one: CREATE, RENAME without overwriting, DELETE, GETFILESTATUS, OPEN
   anything else      an object of that name: PUT (If-None-Match: *), GET (Range), HEAD, DELETE
 
 Settings of a step:
@@ -56,7 +57,7 @@ import sys
 import tempfile
 import threading
 import time
-from urllib.parse import unquote
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 MAX_HEAD = 1 << 20
 STATE_LOCK = threading.Lock()
@@ -180,8 +181,40 @@ def item_answer(request):
     return Answer(200, json.dumps(said).encode())
 
 
+def refuse(code, fault):
+    return Answer(code, json.dumps({"RemoteException": {"exception": fault, "message": "so"}}).encode())
+
+
+def hdfs_answer(request):
+    url = urlsplit(request.target)
+    query = dict(parse_qsl(url.query))
+    path = unquote(url.path).removeprefix("/webhdfs/v1")
+    operation = query["op"]
+    if operation == "CREATE" and "data" not in query:
+        return Answer(307, b"", [("Location", f"http://{request.header('host')}{url.path}?op=CREATE&data=1")])
+    if operation == "CREATE":
+        STATE.objects[path] = request.body
+        return Answer(201)
+    if operation == "DELETE":
+        return Answer(200, json.dumps({"boolean": STATE.objects.pop(path, None) is not None}).encode())
+    if path not in STATE.objects:
+        return refuse(404, "FileNotFoundException")
+    if operation == "RENAME":
+        if query["destination"] in STATE.objects:
+            return refuse(403, "FileAlreadyExistsException")
+        STATE.objects[query["destination"]] = STATE.objects.pop(path)
+        return Answer(200)
+    data = STATE.objects[path]
+    if operation == "OPEN":
+        return Answer(200, data[int(query.get("offset", 0)) :][: int(query.get("length", len(data)))])
+    status = {"pathSuffix": "", "type": "FILE", "length": len(data), "modificationTime": 17}
+    return Answer(200, json.dumps({"FileStatus": status}).encode())
+
+
 def object_answer(request):
     with STATE_LOCK:
+        if request.target.startswith("/webhdfs/v1/live/"):
+            return hdfs_answer(request)
         if request.method == "POST" and request.target.startswith("/items/"):
             return item_answer(request)
         if request.method == "PUT":
