@@ -124,12 +124,39 @@ static silt_status rename_temp(const struct creation *creation, silt_put_outcome
     return status;
 }
 
-/* By best effort: what stays is hidden, and in nobody's way. It also keeps a rename whose answer is still out from happening late. */
-static void remove_temp(const struct creation *creation)
+/*
+ * By best effort: what stays is hidden, and in nobody's way. It also keeps a rename whose answer is still out from happening late. True when the
+ * service says that the file was not there any more.
+ */
+static bool remove_temp(const struct creation *creation)
 {
     struct sl_azure_request request;
+    struct sl_exchange exchange = {0};
     begin(creation, &request, "DELETE", creation->temp);
-    sl_ignore(step(creation, &request, "PathNotFound", NULL));
+    const silt_status status = sl_azure_ask(&request, creation->call, &exchange, NULL);
+    const bool gone = status == SILT_OK && exchange.request.code == 404 &&
+                      sl_azure_code_in(sl_azure_answer_code(&request), "PathNotFound BlobNotFound");
+    sl_exchange_release(&exchange);
+    sl_azure_request_release(&request);
+    return gone;
+}
+
+/* Where did the temporary file go, if the rename was not done, as its answer says? */
+static silt_status rename_or_remove(const struct creation *creation, silt_put_outcome *outcome, silt_error *err)
+{
+    const silt_status status = rename_temp(creation, outcome, err);
+    if (status == SILT_OK && *outcome == SILT_PUT_DONE) {
+        return SILT_OK;
+    }
+    if (!remove_temp(creation) || (status == SILT_OK && *outcome == SILT_PUT_AMBIGUOUS)) {
+        return status;
+    }
+    if (status == SILT_OK) {
+        sl_ignore(sl_fail(err, SILT_EIO, NULL, "account %s calls %.*s taken, and what was to be renamed to it is gone",
+                          creation->access->account, SL_FMT(creation->path)));
+    }
+    *outcome = SILT_PUT_AMBIGUOUS;
+    return SILT_OK;
 }
 
 silt_status sl_azure_create_by_rename(struct sl_azure *azure, struct sl_azure_access *access, const silt_call *call,
@@ -153,10 +180,9 @@ silt_status sl_azure_create_by_rename(struct sl_azure *azure, struct sl_azure_ac
         creation.temp = sl_buf_view(&temp);
         status = fill_temp(&creation, err);
         if (status == SILT_OK) {
-            status = rename_temp(&creation, outcome, err);
-        }
-        if (status != SILT_OK || *outcome != SILT_PUT_DONE) {
-            remove_temp(&creation);
+            status = rename_or_remove(&creation, outcome, err);
+        } else {
+            (void)remove_temp(&creation);
         }
     }
     sl_buf_release(&temp);
