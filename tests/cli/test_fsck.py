@@ -136,6 +136,19 @@ class Fsck(cli_support.CliTest):
                 self.assertEqual((done.returncode, done.stdout), (5, ""), done.stderr)
                 self.assertRegex(done.stderr, rf"^error: \[{kind}\] .*{name}")
 
+    def test_beside_a_data_file_that_may_not_be_read_the_others_are_checked(self):
+        self.lose_rows_in_three_ways()
+        folder = os.path.join(self.dir, self.table)
+        old = {name for name in os.listdir(folder) if name.endswith(".parquet")}
+        self.sql(f"INSERT INTO {self.table} SELECT range, 'd', 1 FROM range(5)")
+        new = next(name for name in os.listdir(folder) if name.endswith(".parquet") and name not in old)
+        os.chmod(os.path.join(folder, new), 0)
+        done = self.check_as_nobody()
+        self.assertEqual(done.returncode, 5, done.stderr)
+        self.assertTrue(done.stdout.endswith("\nThe table has faults: 3 faults.\n"), done.stdout)
+        self.assertNotIn(new, done.stdout)
+        self.assertRegex(done.stderr, rf"^error: \[SILT_ACCESS_DENIED\] .*{new}.*\nhint: .* so that the check is not complete\n$")
+
     def test_table_that_is_none_or_cannot_be_read_has_exit_code_4(self):
         self.assertEqual(self.silt("fsck", "nothing_here").code, 4)
         with open(self.log(), "w", encoding="utf-8") as file:
