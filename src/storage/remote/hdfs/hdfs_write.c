@@ -257,6 +257,11 @@ static enum fate rename_temp(struct writing *writing, bool overwrite, silt_statu
         const enum removal removal = remove_temp(writing);
         const bool lost = fate == FATE_UNKNOWN || exchange->unclear || (!answered && sl_exchange_is_unclear(exchange));
         if (removal == WAS_NOT_THERE || (lost && removal == NOT_ANSWERED)) {
+            if (fate == FATE_TAKEN) {
+                sl_ignore(sl_fail(err, SILT_EIO, NULL,
+                                  "HDFS calls /%.*s taken, and what was to be renamed to it is gone",
+                                  SL_FMT(writing->name.path)));
+            }
             fate = FATE_UNKNOWN; /* where did it go, if nothing was done as the answer says? */
         } else if (fate == FATE_UNKNOWN) {
             fate = FATE_FAILED;

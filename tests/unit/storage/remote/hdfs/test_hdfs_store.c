@@ -139,6 +139,23 @@ static void a_lost_answer_is_resolved_by_the_hidden_file(void **state)
     check_put(f, SILT_PUT_AMBIGUOUS);
 }
 
+/* Refused, they say, and yet the hidden file has moved. */
+static void a_no_without_a_hidden_file_is_none(void **state)
+{
+    struct stub_store *f = *state;
+    expect_create(f);
+    expect_rename(f, WORDS(stub_store_step(f, 200, "{\"boolean\":false}", "")));
+    stub_store_script(f, "GET", ROOT "/k?op=GETFILESTATUS", WORDS(stub_store_step(f, 200, STATUS, "")));
+    expect_delete(f, "{\"boolean\":false}");
+    check_put(f, SILT_PUT_AMBIGUOUS);
+    assert_non_null(strstr(f->err.message, "HDFS calls /t/k taken, and what was to be renamed to it is gone"));
+    expect_create(f);
+    expect_rename(f, WORDS(stub_store_step(f, 403, FAULT("AccessControlException"), "")));
+    expect_delete(f, "{\"boolean\":false}");
+    check_put(f, SILT_PUT_AMBIGUOUS);
+    assert_non_null(strstr(f->err.message, "AccessControlException"));
+}
+
 static void a_data_node_that_fails_is_left_for_another(void **state)
 {
     struct stub_store *f = *state;
@@ -412,6 +429,7 @@ int main(void)
         TEST(a_file_is_written_hidden_and_renamed),
         TEST(a_plain_no_is_asked_about),
         TEST(a_lost_answer_is_resolved_by_the_hidden_file),
+        TEST(a_no_without_a_hidden_file_is_none),
         TEST(a_data_node_that_fails_is_left_for_another),
         TEST(a_refusal_is_a_failure),
         TEST(redirects_that_lead_astray_are_not_followed),
