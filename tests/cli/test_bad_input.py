@@ -455,6 +455,64 @@ def limited_file_size():
         works(silt("read", c.path(), "--columns", "id"), "id\n0\n1\n2\n")
 
 
+# ---- files that are no table's ---------------------------------------------------------------------------------
+def plain_files():
+    """One class and one exit code for one fault of a file, whichever command reads it; nothing of fsck, which is for tables."""
+    with Case() as c:
+        c.good()
+        works(silt("sql", f"COPY (SELECT range AS id FROM range(1000)) TO '{c.path('whole.parquet')}' (FORMAT parquet)"), "Count\n1000\n")
+        with open(c.path("whole.parquet"), "rb") as file:
+            whole = file.read()
+        broken = "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER"
+        for name, data, code, word, part in (
+                ("junk.parquet", b"junkjunkjunkjunk", 4, broken, "junk.parquet"),
+                ("empty.parquet", b"", 4, broken, "empty.parquet"),
+                ("short.parquet", b"PAR1", 4, broken, "short.parquet"),
+                ("cut.parquet", whole[:len(whole) // 2], 4, broken, "cut.parquet"),
+                ("long.parquet", whole[:-8] + b"\xff\xff\xff\x0fPAR1", 4, broken, "long.parquet"),
+                ("secret.parquet", whole[:-4] + b"PARE", 1, "UNSUPPORTED_FEATURE", "encrypted"),
+                ("missing.parquet", None, 4, "DELTA_FILE_NOT_FOUND", "missing.parquet"),
+                ("missing.csv", None, 4, "DELTA_FILE_NOT_FOUND", "missing.csv"),
+                ("half.json", b'{"id":1}\n{"id":', 4, "FAILED_READ_FILE.NO_HINT", "half.json"),
+                ("odd.csv", b"id\n\xff\xfe\n", 4, "FAILED_READ_FILE.NO_HINT", "odd.csv, line "),
+                ("plain.csv.gz", b"id\n1\n", 4, "FAILED_READ_FILE.NO_HINT", "plain.csv.gz")):
+            if data is not None:
+                with open(c.path(name), "wb") as file:
+                    file.write(data)
+            commands = [("append", c.path(), c.path(name)), ("sql", f"SELECT * FROM '{c.path(name)}'")]
+            if name == "junk.parquet":
+                commands += [("append", c.path("fresh"), c.path(name), "--create"),
+                             ("sql", f"INSERT INTO {quoted(c.path())} BY NAME SELECT * FROM '{c.path(name)}'")]
+            for command in commands:
+                result = silt(*command)
+                expect(result, code, word, part)
+                assert "fsck" not in result.err, str(result)
+        broken_page = bytearray(whole)
+        broken_page[4:24] = bytes(byte ^ 0x5A for byte in broken_page[4:24])
+        with open(c.path("page.parquet"), "wb") as file:
+            file.write(broken_page)
+        expect(silt("append", c.path(), c.path("page.parquet")), 4, "SILT_CORRUPT", "broken")
+
+
+def plain_files_elsewhere():
+    """Only tables are read from stores; the refusal is silt's own and says what to do."""
+    with Case() as c:
+        c.good()
+        for url in ("s3://bucket/x.parquet", "s3://bucket/x.csv", "gs://bucket/x.parquet", "hdfs://host/x.parquet", "https://host/x.parquet",
+                    "abfss://c@a.dfs.core.windows.net/x.parquet"):
+            results = [silt("append", c.path(), url), silt("sql", f"FROM read_csv('{url}')" if url.endswith(".csv") else f"FROM read_parquet('{url}')")]
+            for result in results:
+                expect(result, 1, "UNSUPPORTED_FEATURE", url)
+                assert "extension" not in result.err and "copy the file to this machine" in result.err, str(result)
+
+
+def names_of_nothing():
+    """A table that is not there is that by one exit code, by whatever kind of name."""
+    for name in ("nothing", "nowhere.nothing", "nowhere.nothing.at_all"):
+        expect(silt("sql", f"SELECT * FROM {name}"), 4, "TABLE_OR_VIEW_NOT_FOUND", name.split(".", maxsplit=1)[0])
+    expect(silt("sql", "SELECT nowhere.nothing(1)"), 1, "UNRESOLVED_ROUTINE", "nothing")
+
+
 def places_that_cannot_be_written():
     result = silt("sql", "CREATE TABLE delta.`/proc/silt-table` AS SELECT 1 AS a")
     assert result.code in (1, 5) and "/proc/silt-table" in result.message, str(result)
@@ -464,7 +522,7 @@ CASES = (no_table, files_in_the_way, broken_logs, place_in_a_commit_is_no_place_
          checkpoints_that_name_twice_or_nothing, versions_and_times,
          missing_and_broken_files, flipped_bytes,
          types_that_contradict, rows_that_do_not_fit, protocols, hostile_actions, absolute_paths_are_read,
-         full_and_read_only_stores, limited_file_size, places_that_cannot_be_written)
+         plain_files, plain_files_elsewhere, names_of_nothing, full_and_read_only_stores, limited_file_size, places_that_cannot_be_written)
 
 
 if __name__ == "__main__":

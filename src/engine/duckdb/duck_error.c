@@ -115,8 +115,22 @@ static struct sl_str split_class(struct sl_str message, char code[SILT_ERROR_COD
     return sl_str_sub(message, end + 2, message.len);
 }
 
+/* A table by a name of several parts of which the first is not there: DuckDB gives these no subtype. */
+static bool is_absent_table(const struct fault *fault)
+{
+    const struct sl_str message = first_line(fault->message);
+    if (sl_str_eq_c(fault->kind, "Catalog")) {
+        return sl_str_starts_with(message, SL_STR("Table with name ")) && contains(message, "does not exist");
+    }
+    return sl_str_eq_c(fault->kind, "Binder") && sl_str_starts_with(message, SL_STR("Catalog \"")) &&
+           sl_str_ends_with(message, SL_STR("\" does not exist!"));
+}
+
 static const char *refine_code(const struct fault *fault, const char *code)
 {
+    if (is_absent_table(fault)) {
+        return "TABLE_OR_VIEW_NOT_FOUND";
+    }
     if (sl_str_eq_c(fault->subtype, "COLUMN_NOT_FOUND")) {
         return "UNRESOLVED_COLUMN";
     }
@@ -176,6 +190,9 @@ static bool is_broken_file(const struct fault *fault)
         "likely corrupted",
         "negative number of rows",
         "Mismatch in parquet read",
+        "Variable-length int over",
+        "Negative size",
+        "Exceeded size limit",
         "found in Parquet file", /* text that is no UTF-8 */
     };
     if (sl_str_starts_with(fault->message, SL_STR("["))) {
@@ -189,6 +206,82 @@ static bool is_broken_file(const struct fault *fault)
     return false;
 }
 
+/* The rest of the first line of a message that begins so; absent if none does. */
+static struct sl_str line_after(struct sl_str message, struct sl_str begin)
+{
+    while (message.len > 0) {
+        if (sl_str_starts_with(message, begin)) {
+            return first_line(sl_str_sub(message, begin.len, message.len));
+        }
+        const size_t end = sl_str_find(message, SL_STR("\n"));
+        message = sl_str_sub(message, end == SIZE_MAX ? message.len : end + 1, message.len);
+    }
+    return (struct sl_str){NULL, 0};
+}
+
+/* What DuckDB says below its first line, which has no more than a number. */
+static silt_status fail_csv(const struct fault *fault, silt_error *err)
+{
+    static const struct sl_str head = {"CSV Error on Line: ", 19};
+    const struct sl_str file = line_after(fault->message, SL_STR("  file = "));
+    const struct sl_str number = line_after(fault->message, head);
+    struct sl_str rest = fault->message;
+    struct sl_str reason;
+    do {
+        const size_t end = sl_str_find(rest, SL_STR("\n"));
+        rest = sl_str_sub(rest, end == SIZE_MAX ? rest.len : end + 1, rest.len);
+        reason = first_line(rest);
+    } while (sl_str_starts_with(reason, SL_STR("Original Line:")));
+    /* A value that does not fit a column is no fault of the file. */
+    const bool fits_not = sl_str_eq_c(fault->kind, "Conversion");
+    return sl_fail(err, fits_not ? SILT_ESCHEMA : SILT_ECORRUPT,
+                   fits_not ? "CAST_INVALID_INPUT" : "FAILED_READ_FILE.NO_HINT", "file %.*s, line %.*s: %.*s",
+                   SL_FMT(file), SL_FMT(number), SL_FMT(reason));
+}
+
+/*
+ * Files that a query names itself. Those of tables do not come here: silt has read their footers before, so that what DuckDB says of footers is about
+ * others. SILT_OK: the fault is another.
+ */
+static silt_status fail_named_file(const struct fault *fault, silt_error *err)
+{
+    static const char *const no_parquet[] = {"magic bytes", "to be a Parquet file", "Footer length error"};
+    const struct sl_str message = first_line(fault->message);
+    if (sl_str_starts_with(message, SL_STR("CSV Error on Line: "))) {
+        return fail_csv(fault, err);
+    }
+    if (sl_str_starts_with(message, SL_STR("Malformed JSON in file")) || contains(message, "is not a GZIP stream")) {
+        return sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.NO_HINT", "a file is broken: %.*s", SL_FMT(message));
+    }
+    if (sl_str_starts_with(message, SL_STR("File '")) && contains(message, "' is encrypted, but")) {
+        return sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE", "file %.*s is encrypted",
+                       SL_FMT(sl_str_sub(message, 6, sl_str_find(message, SL_STR("' is encrypted, but")))));
+    }
+    for (size_t i = 0; i < sizeof(no_parquet) / sizeof(no_parquet[0]); i++) {
+        if (contains(message, no_parquet[i])) {
+            return sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER",
+                           "a file is no Parquet file, or is broken: %.*s", SL_FMT(message));
+        }
+    }
+    return SILT_OK;
+}
+
+/* A URL that no file system of DuckDB takes. */
+static silt_status fail_url(struct sl_str url, silt_error *err)
+{
+    const silt_status status = sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE",
+                                       "%.*s: plain files are read and written on local file systems only; stores are "
+                                       "for tables",
+                                       SL_FMT(url));
+    sl_error_hint(err, "copy the file to this machine first");
+    return status;
+}
+
+static bool is_url(struct sl_str path)
+{
+    return sl_str_find(path, SL_STR("://")) != SIZE_MAX && !sl_str_starts_with(path, SL_STR("file:"));
+}
+
 static silt_status fail_io(const struct fault *fault, silt_error *err)
 {
     const struct sl_str message = first_line(fault->message);
@@ -198,6 +291,9 @@ static silt_status fail_io(const struct fault *fault, silt_error *err)
         if (path.ptr != NULL) {
             char text[SILT_ERROR_PATH_SIZE];
             plain_path(path, text);
+            if (is_url(sl_str_from(text))) {
+                return fail_url(sl_str_from(text), err);
+            }
             status = sl_fail(err, SILT_ENOTFOUND, "DELTA_FILE_NOT_FOUND", "file %s is not there", text);
             sl_error_path(err, text);
             return status;
@@ -333,14 +429,23 @@ static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, 
                    ? sl_fail_nomem(err)
                    : sl_fail(err, finding, code, SL_SOME_DATA_FILE "cannot be read: %.*s", SL_FMT(message));
     }
+    SL_TRY(fail_named_file(fault, err));
     const bool is_io = sl_str_eq_c(fault->kind, "IO");
     const bool is_input = sl_str_eq_c(fault->kind, "Invalid Input");
     if ((is_io || is_input || sl_str_eq_c(fault->kind, "Invalid")) && is_broken_file(fault)) {
         withdraw(conn);
         const silt_status broken = sl_fail(err, SILT_ECORRUPT, NULL, SL_SOME_DATA_FILE "is broken: %.*s",
                                            SL_FMT(message));
-        sl_error_hint(err, "silt fsck reads each file of a table and names those that are broken");
+        sl_error_hint(err,
+                      "silt fsck TABLE names the broken files of a table; it may be another file that the query reads");
         return broken;
+    }
+    if (sl_str_eq_c(fault->kind, "Missing Extension")) {
+        const struct sl_str url = line_after(message, SL_STR("File "));
+        const size_t end = sl_str_find(url, SL_STR(" requires the extension"));
+        if (end != SIZE_MAX && is_url(url)) {
+            return fail_url(sl_str_sub(url, 0, end), err);
+        }
     }
     if (is_io) {
         return fail_io(fault, err);

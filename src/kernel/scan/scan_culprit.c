@@ -94,8 +94,8 @@ static void name(const struct search *s, const silt_plan_file *file, silt_error 
     } else {
         sl_ignore(sl_fail(err, before.status, before.code_name, "file %s %s", file->path, rest));
     }
-    if (before.hint[0] != '\0') {
-        sl_error_hint(err, "%s", before.hint);
+    if (before.hint[0] != '\0') { /* of an error that did not know whose file it is */
+        sl_error_hint(err, "silt fsck reads each file of a table and names those that are broken");
     }
     sl_error_path(err, file->path);
 }
