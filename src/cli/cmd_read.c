@@ -76,11 +76,55 @@ static silt_status put_source(struct sl_cli *cli, bool exists, struct sl_buf *sq
     return SILT_OK;
 }
 
+/* The next name of a list with commas. */
+static struct sl_str next_name(struct sl_str *list)
+{
+    const size_t comma = sl_str_find(*list, SL_STR(","));
+    const struct sl_str name = sl_str_trim(sl_str_sub(*list, 0, comma == SIZE_MAX ? list->len : comma));
+    *list = sl_str_sub(*list, comma == SIZE_MAX ? list->len : comma + 1, list->len);
+    return name;
+}
+
+static bool is_partitioned_by(const silt_snapshot *snapshot, const char *list)
+{
+    struct sl_str rest = sl_str_from(list);
+    bool same = true;
+    for (size_t i = 0; same && i < silt_snapshot_partition_count(snapshot); i++) {
+        same = sl_str_eq_nocase(next_name(&rest), sl_str_from(silt_snapshot_partition_column(snapshot, i)));
+    }
+    return same && rest.len == 0;
+}
+
+/* What a table that is there is partitioned by was settled when it was created. */
+static silt_status check_partitions(struct sl_cli *cli, const silt_snapshot *snapshot, silt_error *err)
+{
+    struct sl_buf has;
+    if (cli->args.partition_by == NULL || is_partitioned_by(snapshot, cli->args.partition_by)) {
+        return SILT_OK;
+    }
+    sl_buf_init(&has, cli->env);
+    for (size_t i = 0; i < silt_snapshot_partition_count(snapshot); i++) {
+        sl_buf_printf(&has, "%s%s", i > 0 ? "," : "", silt_snapshot_partition_column(snapshot, i));
+    }
+    silt_status status = sl_buf_status(&has, err);
+    if (status == SILT_OK) {
+        status = sl_fail(err, SILT_EINVALID, "SILT_PARTITION_COLUMNS_MISMATCH",
+                         "--partition-by names %s, but the table is partitioned by %s", cli->args.partition_by,
+                         has.len > 0 ? sl_buf_cstr(&has) : "nothing");
+        sl_error_hint(err, "without --partition-by the rows go where the table has them");
+    }
+    sl_buf_release(&has);
+    return status;
+}
+
 static silt_status table_exists(struct sl_cli *cli, const struct sl_table_arg *arg, bool *out, silt_error *err)
 {
     silt_snapshot *snapshot = NULL;
     silt_status status = sl_table_arg_snapshot(cli, arg, &snapshot, err);
     *out = status == SILT_OK;
+    if (status == SILT_OK) {
+        status = check_partitions(cli, snapshot, err);
+    }
     silt_snapshot_unref(snapshot);
     if (status == SILT_ENOTTABLE && cli->args.create) {
         silt_error_reset(err);
@@ -120,7 +164,8 @@ static silt_status compose_append(struct sl_cli *cli, struct sl_buf *sql, silt_e
 
 int sl_cmd_append(struct sl_cli *cli)
 {
-    const struct sl_run_sql options = {.format = sl_cli_format(cli)};
+    const struct sl_run_sql options = {.format = sl_cli_format(cli),
+                                       .hint_columns = "--merge-schema adds the columns that the table lacks"};
     silt_error err = SILT_ERROR_INIT;
     struct sl_buf sql;
     int code;

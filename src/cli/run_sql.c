@@ -48,6 +48,14 @@ static void hint_table(struct sl_cli *cli, struct sl_str shown, silt_error *err)
     }
 }
 
+/* SQL's own advice, for a command that has another way. */
+static void hint_columns(const struct sl_run_sql *options, silt_error *err)
+{
+    if (options->hint_columns != NULL && strncmp(err->hint, "INSERT WITH SCHEMA EVOLUTION ", 29) == 0) {
+        sl_error_hint(err, "%s", options->hint_columns);
+    }
+}
+
 static void show_time(struct sl_cli *cli, const silt_result *result, int64_t begin_us)
 {
     const double seconds = (double)(sl_monotonic_us(cli->env) - begin_us) / 1e6;
@@ -127,6 +135,7 @@ int sl_run_sql(struct sl_cli *cli, struct sl_str text, const struct sl_run_sql *
             (void)sl_fail(&err, SILT_ECANCELLED, NULL, "interrupted");
         }
         place_error(&err, text, options->shown);
+        hint_columns(options, &err);
         if (options->table != NULL) {
             sl_table_arg_hint(cli, options->table, &err);
         } else {

@@ -14,6 +14,7 @@ struct sl_run_sql {
     bool show_time;                   /* on standard error, after each statement */
     const struct sl_table_arg *table; /* the table that the text is about, for hints; NULL: none */
     bool discard_rows;                /* results are not printed */
+    const char *hint_columns;         /* how columns are added that the table lacks; NULL: as SQL says it */
     struct sl_str
         shown; /* the part of the text that the user wrote: errors are placed in it; absent: the text is ours */
 };

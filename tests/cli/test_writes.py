@@ -108,9 +108,28 @@ class Writes(CliTest):
         self.sql("CREATE TABLE merged (a INT)")
         with open(os.path.join(self.dir, "more.csv"), "w", encoding="utf-8") as file:
             file.write("a,more\n1,x\n")
-        self.assertEqual(self.silt("append", "merged", "more.csv").code, 1)
+        done = self.silt("append", "merged", "more.csv")
+        self.assertEqual(done.code, 1)
+        self.assertRegex(done.err, r"\Aerror: \[UNRESOLVED_COLUMN\S* .* has no column more\nhint: --merge-schema adds the columns that the table lacks\n\Z")
+        self.assertIn("hint: INSERT WITH SCHEMA EVOLUTION", self.silt("sql", "INSERT INTO merged BY NAME FROM 'more.csv'").err)
         self.assertEqual(self.silt("append", "merged", "more.csv", "--merge-schema").code, 0)
         self.assertEqual(self.sql("FROM merged"), "a,more\n1,x\n")
+
+    def test_an_append_to_a_table_of_other_partitions_is_refused_with_both_lists(self):
+        with open(os.path.join(self.dir, "parted.csv"), "w", encoding="utf-8") as file:
+            file.write("a,b,c\n1,x,y\n")
+        append = ("append", "parted", "parted.csv", "--create")
+        self.assertEqual(self.silt(*append, "--partition-by", "b,c").code, 0)
+        self.assertEqual(self.silt(*append, "--partition-by", "B, c").code, 0)
+        self.assertEqual(self.silt(*append).code, 0)
+        for given in ("b", "c,b", "b,c,a", "a"):
+            done = self.silt(*append, "--partition-by", given)
+            self.assertEqual((done.code, done.out), (1, ""))
+            self.assertIn(f"error: [SILT_PARTITION_COLUMNS_MISMATCH] --partition-by names {given}, but the table is partitioned by b,c\n", done.err)
+        self.silt("append", "whole", "parted.csv", "--create")
+        done = self.silt("append", "whole", "parted.csv", "--create", "--partition-by", "a")
+        self.assertIn("but the table is partitioned by nothing\n", done.err)
+        self.assertEqual(self.sql("SELECT count(*) AS n FROM parted"), "n\n3\n")
 
     def test_drop_says_what_is_no_table(self):
         os.makedirs(os.path.join(self.dir, "plain"), exist_ok=True)
