@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/report_error.h"
 #include "cli/signals.h"
+#include "cli/warnings.h"
 #include "silt/version.h"
 
 #define MOST_FILES ((rlim_t)1 << 20)
@@ -137,10 +138,12 @@ static void raise_file_limit(void)
 
 int main(int argc, char **argv)
 {
-    struct sl_cli cli = {.env = silt_env_default()};
+    struct sl_warnings warnings;
+    struct sl_cli cli = {.env = &warnings.env};
     silt_error err = SILT_ERROR_INIT;
     int code;
 
+    sl_warnings_init(&warnings);
     sl_signals_install();
     raise_file_limit();
     sl_arena_init(&cli.arena, cli.env);
