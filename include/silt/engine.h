@@ -369,7 +369,7 @@ typedef struct silt_default_engine_options {
     const char *memory_limit;               /* of the data plane, e.g. "4GB"; NULL: its default */
     const char *temp_dir;                   /* for spilling; NULL: $TMPDIR or /tmp */
     silt_storage_registry *stores;          /* NULL: local, memory and the remote ones; consumed on success */
-    const silt_store_option *store_options; /* of the remote stores, copied; only with `stores` NULL */
+    const silt_store_option *store_options; /* of the remote stores, copied; looked at now; only with `stores` NULL */
     size_t n_store_options;
 } silt_default_engine_options;
 

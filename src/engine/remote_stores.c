@@ -72,6 +72,23 @@ static silt_status open_instance(struct remote *remote, silt_error *err)
     return remote->vtable->open(remote->env, remote->options, remote->n_options, &remote->instance, err);
 }
 
+/*
+ * Options that somebody gives are looked at now: a misspelt one would else be found by the first remote table only, and never without one. Whoever
+ * lacks the library learns that from the first remote table.
+ */
+static silt_status check_given(struct remote *remote, silt_error *err)
+{
+    silt_error found = SILT_ERROR_INIT;
+    if (remote->n_options == 0) {
+        return SILT_OK;
+    }
+    const silt_status status = open_instance(remote, &found);
+    if (status == SILT_OK || remote->vtable == NULL) {
+        return SILT_OK;
+    }
+    return sl_error_take(err, &found);
+}
+
 static silt_status make_store(void *ctx, const char *scheme, silt_storage **out, silt_error *err)
 {
     struct remote *remote = ctx;
@@ -143,6 +160,9 @@ silt_status sl_remote_stores_add(const silt_env *env, silt_storage_registry *reg
     sl_arena_init(&remote->arena, env);
     pthread_mutex_init(&remote->lock, NULL);
     silt_status status = copy_options(remote, options, n, err);
+    if (status == SILT_OK) {
+        status = check_given(remote, err);
+    }
     for (size_t i = 0; status == SILT_OK && i < sizeof(schemes) / sizeof(schemes[0]); i++) {
         status = add_lazy(remote, registry, schemes[i], err);
     }

@@ -74,8 +74,8 @@ class Trouble(CliTest):
         for location, options, words in (
             ("s3:///x", (), "location s3:///x: the location names no bucket"),
             (f"s3:///{'x' * 300}", (), f"location ...{'x' * 240}: the location names no bucket"),
-            ("s3://bucket/t", ("--store-option", "timeout=abc"), "location s3://bucket/t: option timeout is 'abc', expected a time"),
-            ("s3://bucket/t", ("--store-option", "tiemout=1s"), "location s3://bucket/t: no store has an option 'tiemout'"),
+            ("s3://bucket/t", ("--store-option", "timeout=abc"), "error: [SILT_INVALID_ARGUMENT] option timeout is 'abc', expected a time"),
+            ("s3://bucket/t", ("--store-option", "tiemout=1s"), "error: [SILT_INVALID_ARGUMENT] no store has an option 'tiemout'"),
         ):
             done = subprocess.run([SILT, "sql", f"SELECT * FROM delta.`{location}`", *options], env=self.env, capture_output=True, text=True,
                                   timeout=PATIENCE, check=False)
@@ -120,6 +120,14 @@ class Trouble(CliTest):
         self.assertEqual((done.returncode, done.stdout), (0, ANSWER), done.stderr)
         notes = [line for line in done.stderr.splitlines() if "not cached" in line]
         self.assertEqual(len(notes), 1 if noted else 0, done.stderr)
+
+    def test_one_trouble_of_the_cache_is_told_once_a_run(self):
+        with serve(self.dir, None) as (_, access):
+            env = dict(self.env, SILT_CACHE_DIR="/proc/no-cache", **access)
+            done = subprocess.run([SILT, "sql", "; ".join([QUERY] * 3), "-o", "csv"], env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, ANSWER * 3), done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertRegex(done.stderr, r"^warning: remote files are not cached: ")
 
     def entries(self, cache, ending):
         folder = os.path.join(self.dir, cache)
