@@ -62,6 +62,18 @@ class OverS3(DoctorTest):
         self.assertEqual([row["step"] for row in self.failures()], ["table"])
         self.assertIn("DELTA_PATH_DOES_NOT_EXIST", self.err)
 
+    def test_a_variable_that_counts_for_all_stores_says_so(self):
+        bundle = os.path.join(self.dir, "bundle.pem")
+        with open(bundle, "w", encoding="utf-8"):
+            pass
+        self.env["AWS_CA_BUNDLE"] = bundle
+        self.addCleanup(self.env.pop, "AWS_CA_BUNDLE")
+        done = self.silt("doctor", "gs://buckets/t", "-o", "jsonl", "--store-option", "google_base_url=http://127.0.0.1:1", "--store-option",
+                         "allow_http=true", "--store-option", "google_skip_signature=true")
+        rows = [json.loads(line) for line in done.out.splitlines()]
+        told = [row["text"] for row in rows if row["subject"] == "AWS_CA_BUNDLE"]
+        self.assertEqual(told, [f"from the environment: {bundle}, taken as ca_file, for every store"], done.out + done.err)
+
     def test_it_writes_only_when_asked(self):
         self.create()
         self.s3.seen.clear()

@@ -45,9 +45,12 @@ static void tell_option(void *ctx, const struct sl_option_source *source)
     }
     sl_buf_init(&value, walk->context->env);
     sl_trace_put_value(&value, source->value);
-    const bool foreign = !source->is_variable && strcmp(source->name, sl_option_name(source->option)) != 0;
-    sl_trace_note(walk->context, SILT_DOCTOR_OK, "options", source->name, "%s: %s%s%s", where, sl_buf_cstr(&value),
-                  foreign ? ", taken as " : "", foreign ? sl_option_name(source->option) : "");
+    /* A variable of one store's clients that counts for all stores says so. */
+    const bool of_all = sl_option_is_of(source->option, "");
+    const bool foreign = (!source->is_variable || of_all) && strcmp(source->name, sl_option_name(source->option)) != 0;
+    sl_trace_note(walk->context, SILT_DOCTOR_OK, "options", source->name, "%s: %s%s%s%s", where, sl_buf_cstr(&value),
+                  foreign ? ", taken as " : "", foreign ? sl_option_name(source->option) : "",
+                  foreign && source->is_variable ? ", for every store" : "");
     sl_buf_release(&value);
 }
 
