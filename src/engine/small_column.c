@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/thrift_write.h"
 #include "schema/value.h"
 
@@ -97,9 +98,11 @@ static void add_levels(struct sl_small_levels *levels, uint8_t value, uint64_t n
 /* The low bytes of a number, the lowest first. */
 static void put_bytes(struct sl_buf *out, uint64_t value, size_t n)
 {
+    unsigned char bytes[sizeof(value)];
     for (size_t i = 0; i < n; i++) {
-        sl_buf_put_char(out, (char)(unsigned char)(value >> (8 * i) & 0xFFU));
+        bytes[i] = (unsigned char)(value >> (8 * i) & 0xFFU);
     }
+    sl_buf_put(out, bytes, n);
 }
 
 static void put_float(struct sl_buf *out, double value)
@@ -267,23 +270,59 @@ static bool add_numbers(struct sl_small_column *column, const struct ArrowArray 
     return true;
 }
 
-static bool add_texts(struct sl_small_column *column, const struct ArrowArray *array, size_t begin, size_t n)
+/* Of n texts, the first at an index of the buffers. */
+static bool are_in_order(const struct ArrowArray *array, size_t begin, size_t n)
+{
+    const int32_t *ends = (const int32_t *)array->buffers[1] + begin;
+    bool good = ends[0] >= 0 && (ends[n] == ends[0] || (array->n_buffers > 2 && array->buffers[2] != NULL));
+    for (size_t i = 0; i < n && good; i++) {
+        good = ends[i + 1] >= ends[i];
+    }
+    return good;
+}
+
+/* Each with its length before it; they are in order. */
+static void put_texts(struct sl_buf *out, const struct ArrowArray *array, size_t begin, size_t n)
 {
     const int32_t *ends = (const int32_t *)array->buffers[1] + begin;
     const char *bytes = array->n_buffers > 2 ? array->buffers[2] : NULL;
-    struct sl_str least = {NULL, 0};
-    struct sl_str most = {NULL, 0};
-    for (size_t i = 0; i < n; i++) {
-        if (ends[i] < 0 || ends[i + 1] < ends[i] || (bytes == NULL && ends[i + 1] > ends[i])) {
-            return false;
-        }
+    size_t size = 0;
+    char *to = sl_mul_size(n, sizeof(uint32_t), &size) && sl_add_size(size, (size_t)(ends[n] - ends[0]), &size)
+                   ? sl_buf_reserve(out, size)
+                   : sl_buf_reserve(out, SIZE_MAX);
+    if (to == NULL) {
+        return; /* shows in the buffer's status */
     }
     for (size_t i = 0; i < n; i++) {
-        const struct sl_str text = sl_str_make(bytes != NULL ? bytes + ends[i] : "", (size_t)(ends[i + 1] - ends[i]));
-        put_bytes(&column->values, text.len, sizeof(uint32_t));
-        sl_buf_put(&column->values, text.ptr, text.len);
-        least = least.ptr == NULL || sl_str_compare(text, least) < 0 ? text : least;
-        most = most.ptr == NULL || sl_str_compare(text, most) > 0 ? text : most;
+        const uint32_t len = (uint32_t)(ends[i + 1] - ends[i]);
+        for (unsigned k = 0; k < sizeof(len); k++) {
+            *to++ = (char)(unsigned char)(len >> (8 * k) & 0xFFU);
+        }
+        if (len > 0) {
+            memcpy(to, bytes + ends[i], len);
+            to += len;
+        }
+    }
+    out->len += size;
+}
+
+static bool add_texts(struct sl_small_column *column, const struct ArrowArray *array, size_t begin, size_t n)
+{
+    const int32_t *ends = (const int32_t *)array->buffers[1] + begin;
+    const char *bytes = array->n_buffers > 2 && array->buffers[2] != NULL ? array->buffers[2] : "";
+    if (!are_in_order(array, begin, n)) {
+        return false;
+    }
+    put_texts(&column->values, array, begin, n);
+    struct sl_str least = sl_str_make(bytes + ends[0], (size_t)(ends[1] - ends[0]));
+    struct sl_str most = least;
+    for (size_t i = 1; i < n; i++) {
+        const struct sl_str text = sl_str_make(bytes + ends[i], (size_t)(ends[i + 1] - ends[i]));
+        if (sl_str_compare(text, least) < 0) {
+            least = text;
+        } else if (sl_str_compare(text, most) > 0) {
+            most = text;
+        }
     }
     const silt_value bounds[2] = {sl_value_bytes(SILT_TYPE_STRING, least), sl_value_bytes(SILT_TYPE_STRING, most)};
     widen_bounds(column, &bounds[0]);
@@ -294,17 +333,25 @@ static bool add_texts(struct sl_small_column *column, const struct ArrowArray *a
 static bool add_truths(struct sl_small_column *column, const struct ArrowArray *array, size_t begin, size_t n)
 {
     const unsigned char *bits = array->buffers[1];
+    struct sl_buf *out = &column->values;
     bool seen[2] = {false, false};
-    for (size_t i = begin; i < begin + n; i++) {
-        const silt_value value = sl_value_bool((bits[i / 8] >> (i % 8) & 1) != 0);
-        put_value(column, &value);
-        column->n_values++;
-        if (!seen[value.as.boolean]) {
-            seen[value.as.boolean] = true;
-            widen_bounds(column, &value);
+    for (size_t i = 0; i < n; i++) {
+        const unsigned place = (unsigned)((size_t)column->n_values + i) % 8;
+        const bool value = (bits[(begin + i) / 8] >> ((begin + i) % 8) & 1) != 0;
+        if (place == 0) {
+            sl_buf_put_char(out, 0);
+        }
+        if (value && out->status == SILT_OK) {
+            out->data[out->len - 1] = (char)((unsigned char)out->data[out->len - 1] | 1U << place);
+        }
+        seen[value] = true;
+    }
+    for (int value = 0; value < 2; value++) {
+        const silt_value bound = sl_value_bool(value != 0);
+        if (seen[value]) {
+            widen_bounds(column, &bound);
         }
     }
-    column->n_values -= (int64_t)n; /* the caller counts */
     return true;
 }
 
@@ -328,6 +375,29 @@ bool sl_small_column_add_all(struct sl_small_column *column, const struct sl_arr
         column->n_values += n;
     }
     return done;
+}
+
+bool sl_small_column_takes_items(const struct sl_small_column *column, const struct sl_arrow_format *format,
+                                 const struct ArrowArray *array, int64_t begin, int64_t n)
+{
+    return column->type->kind == SILT_TYPE_STRING && format->layout == SL_ARROW_BYTES && n > 0 && begin >= 0 &&
+           array->n_buffers > 2 && array->buffers[1] != NULL && are_in_order(array, (size_t)begin, (size_t)n);
+}
+
+void sl_small_column_add_items(struct sl_small_column *column, const struct ArrowArray *array, int64_t shift,
+                               const int32_t *ends, int64_t n_rows)
+{
+    const int64_t n = (int64_t)ends[n_rows] - ends[0];
+    for (int64_t i = 0; i < n_rows; i++) {
+        add_levels(&column->repetitions, 0, 1);
+        if (ends[i + 1] - ends[i] > 1) {
+            add_levels(&column->repetitions, column->max_repetition, (uint64_t)(ends[i + 1] - ends[i] - 1));
+        }
+    }
+    add_levels(&column->definitions, column->max_definition, (uint64_t)n);
+    put_texts(&column->values, array, (size_t)(shift + ends[0]), (size_t)n);
+    column->n_entries += n;
+    column->n_values += n;
 }
 
 void sl_small_column_restart(struct sl_small_column *column)

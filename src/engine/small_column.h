@@ -75,6 +75,16 @@ void sl_small_column_add_nothing(struct sl_small_column *column, uint64_t n, uin
 bool sl_small_column_add_all(struct sl_small_column *column, const struct sl_arrow_format *format,
                              const struct ArrowArray *array, int64_t begin, int64_t n);
 
+/* Are these, the first at an index of the array's buffers, values that sl_small_column_add_items takes: texts, none of them null? */
+bool sl_small_column_takes_items(const struct sl_small_column *column, const struct sl_arrow_format *format,
+                                 const struct ArrowArray *array, int64_t begin, int64_t n);
+/*
+ * The items of rows of a list or map that is in no other: row i has those from ends[i] to before ends[i + 1], at least one; `shift` more is their
+ * index in the array's buffers.
+ */
+void sl_small_column_add_items(struct sl_small_column *column, const struct ArrowArray *array, int64_t shift,
+                               const int32_t *ends, int64_t n_rows);
+
 /* How pages are compressed. */
 struct sl_small_codec {
     int32_t id; /* Parquet's number of it */

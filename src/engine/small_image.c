@@ -309,6 +309,34 @@ static int64_t count_nulls(const struct ArrowArray *array, int64_t begin, int64_
     return n;
 }
 
+/* Lists or maps of texts, of which no row is empty and no item null; false: these are others, and nothing was added. */
+static bool add_texts_of_rows(struct sl_small_image *image, const struct sl_small_node *node, int64_t begin,
+                              int64_t end)
+{
+    const struct ArrowArray *array = node->array;
+    const struct ArrowArray *items = node->entries != NULL ? node->entries : node->children[0].array;
+    const int64_t shift = node->entries != NULL ? node->entries->offset : 0;
+    const int64_t n = end - begin;
+    bool fits = n > 0 && array->length > 0;
+    const int32_t *ends = fits ? (const int32_t *)array->buffers[1] + array->offset + begin : NULL;
+    fits = fits && ends[0] >= 0 && ends[n] <= items->length;
+    for (int64_t i = 0; i < n && fits; i++) {
+        fits = ends[i + 1] > ends[i];
+    }
+    for (size_t c = 0; c < node->n_children && fits; c++) {
+        const struct sl_small_node *leaf = &node->children[c];
+        fits = leaf->shape == SL_SMALL_LEAF && shift + ends[n] <= leaf->array->length &&
+               count_nulls(leaf->array, shift + ends[0], shift + ends[n]) == 0 &&
+               sl_small_column_takes_items(&image->columns[leaf->column], &leaf->format, leaf->array,
+                                           leaf->array->offset + shift + ends[0], (int64_t)ends[n] - ends[0]);
+    }
+    for (size_t c = 0; c < node->n_children && fits; c++) {
+        const struct sl_small_node *leaf = &node->children[c];
+        sl_small_column_add_items(&image->columns[leaf->column], leaf->array, leaf->array->offset + shift, ends, n);
+    }
+    return fits;
+}
+
 /* Columns do not depend on each other: each takes all rows before the next one does. A node that is not below a list or map. */
 static bool add_rows(struct sl_small_image *image, const struct sl_small_node *node, int64_t begin, int64_t end)
 {
@@ -332,6 +360,9 @@ static bool add_rows(struct sl_small_image *image, const struct sl_small_node *n
     if (n_nulls == 0 && node->shape == SL_SMALL_LEAF &&
         sl_small_column_add_all(&image->columns[node->column], &node->format, array, array->offset + begin,
                                 end - begin)) {
+        return true;
+    }
+    if (n_nulls == 0 && repeated && add_texts_of_rows(image, node, begin, end)) {
         return true;
     }
     for (int64_t row = begin; row < end && fits; row++) {

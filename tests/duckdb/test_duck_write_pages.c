@@ -153,6 +153,40 @@ static void a_batch_may_hold_several_groups(void **state)
     assert_string_equal(duck_text(fx, sql), "201\n");
 }
 
+/* Lists and maps of texts: in most stretches of rows all have items and none is null, in others some have none, or some items are null. */
+static void items_are_read_as_they_were_written(void **state)
+{
+    static const char query[] =
+        "SELECT i AS i, {'m': CASE WHEN i // 4096 = 1 AND i % 9 = 0 THEN NULL WHEN i // 4096 = 2 AND i % 5 = 0 THEN "
+        "MAP([]::VARCHAR[], []::VARCHAR[]) ELSE MAP(list_transform(range(i % 3 + 1), lambda x: 'k' || x), "
+        "list_transform(range(i % 3 + 1), lambda x: CASE WHEN i // 4096 <> 3 OR x <> 1 THEN repeat('v', (i % 7)::INTEGER) END)) "
+        "END} AS s, list_transform(range(i % 4 + CASE WHEN i // 4096 = 4 THEN 0 ELSE 1 END), lambda x: 'l' || (i * x)) AS l, "
+        "i % 3 = 0 AS yes FROM range(30000) r(i)";
+    struct duck_fixture *fx = *state;
+    char path[400];
+    char sql[3000];
+    struct ArrowArrayStream rows = {0};
+    (void)snprintf(path, sizeof(path), "%s/items.parquet", fx->dir);
+    silt_parquet_write_file request = {.size = sizeof(request),
+                                       .storage = fx->storage,
+                                       .dir = fx->dir,
+                                       .path = path,
+                                       .codec = "zstd",
+                                       .row_group_rows = 3000};
+    assert_int_equal(fx->plane.vtable->query(fx->plane.dp, NULL, sl_str_from(query), NULL, &rows, &fx->err), SILT_OK);
+    if (sl_parquet_write_file(fx->engine, NULL, &request, &rows, &fx->err) != SILT_OK) {
+        fail_msg("%s", fx->err.message);
+    }
+    (void)snprintf(
+        sql, sizeof(sql),
+        "SELECT count(*), count(*) FILTER (a.s IS DISTINCT FROM b.s OR a.l IS DISTINCT FROM b.l OR a.yes <> b.yes), "
+        "sum(len(b.l)), sum(cardinality(b.s.m)) FROM (%s) a JOIN read_parquet('%s') b USING (i)",
+        query, path);
+    assert_string_equal(duck_text(fx, sql), "30000|0|70904|57907\n");
+    (void)snprintf(sql, sizeof(sql), "SELECT created_by LIKE 'silt%%' FROM parquet_file_metadata('%s')", path);
+    assert_string_equal(duck_text(fx, sql), "true\n");
+}
+
 static silt_status fail_soon(void *ctx, struct ArrowArray *batch, silt_error *err)
 {
     (void)ctx;
@@ -194,9 +228,9 @@ int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, duck_setup, duck_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(rows_are_read_as_they_were_written), TEST(with_another_codec_copy_writes_the_same),
-        TEST(a_group_of_large_rows_ends_early),   TEST(a_batch_may_hold_several_groups),
-        TEST(rows_that_fail_leave_nothing),
+        TEST(rows_are_read_as_they_were_written),  TEST(with_another_codec_copy_writes_the_same),
+        TEST(a_group_of_large_rows_ends_early),    TEST(a_batch_may_hold_several_groups),
+        TEST(items_are_read_as_they_were_written), TEST(rows_that_fail_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
