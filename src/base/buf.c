@@ -128,34 +128,43 @@ void sl_buf_put_c(struct sl_buf *buf, const char *text)
 }
 
 /* Two digits at a time: half of the divisions. */
-void sl_buf_put_u64(struct sl_buf *buf, uint64_t value)
+char *sl_u64_print(uint64_t value, char *out)
 {
     static const char pairs[] =
         "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
         "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
         "9899";
-    char digits[20];
+    char digits[SL_U64_DIGITS];
     size_t begin = sizeof(digits);
+    if (value < 10) {
+        *out = (char)('0' + value);
+        return out + 1;
+    }
     while (value >= 10) {
         begin -= 2;
         memcpy(digits + begin, pairs + value % 100 * 2, 2);
         value /= 100;
     }
-    if (value > 0 || begin == sizeof(digits)) {
+    if (value > 0) {
         digits[--begin] = (char)('0' + value);
     }
-    sl_buf_put(buf, digits + begin, sizeof(digits) - begin);
+    memcpy(out, digits + begin, sizeof(digits) - begin);
+    return out + (sizeof(digits) - begin);
+}
+
+void sl_buf_put_u64(struct sl_buf *buf, uint64_t value)
+{
+    char digits[SL_U64_DIGITS];
+    const char *end = sl_u64_print(value, digits);
+    sl_buf_put(buf, digits, (size_t)(end - digits));
 }
 
 void sl_buf_put_i64(struct sl_buf *buf, int64_t value)
 {
     if (value < 0) {
         sl_buf_put_char(buf, '-');
-        /* Negated without overflow for INT64_MIN. */
-        sl_buf_put_u64(buf, (uint64_t)(-(value + 1)) + 1);
-    } else {
-        sl_buf_put_u64(buf, (uint64_t)value);
     }
+    sl_buf_put_u64(buf, sl_magnitude(value));
 }
 
 void sl_buf_printf(struct sl_buf *buf, const char *format, ...)

@@ -15,6 +15,15 @@
 #include "silt/env.h"
 #include "silt/status.h"
 
+#define SL_U64_DIGITS 20
+/* The decimal digits of a number, at most SL_U64_DIGITS and no NUL; returns the place behind them. */
+char *sl_u64_print(uint64_t value, char *out);
+/* Without overflow, for INT64_MIN too. */
+static inline uint64_t sl_magnitude(int64_t value)
+{
+    return value < 0 ? (uint64_t)(-(value + 1)) + 1 : (uint64_t)value;
+}
+
 #define SL_BUF_DEFAULT_MAX ((size_t)1 << 40)
 
 struct sl_buf {

@@ -11,6 +11,8 @@
 #include "base/map.h"
 #include "base/vec.h"
 
+/* Room at once for the leaves of a small hint, instead of by doublings. */
+#define FIRST_BYTES ((size_t)16 * 1024)
 /* A hint that carries a wide schema has some ten thousand. */
 #define MAX_LEAVES ((size_t)4 * 1024 * 1024)
 #define FEW_KEYS 8
@@ -30,20 +32,22 @@ struct walk {
     silt_error *err;
 };
 
-static bool is_unreserved(char c)
+static bool is_unreserved(unsigned char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || sl_is_digit(c) || c == '-' || c == '.' || c == '_' ||
-           c == '~';
+    /* Of each 64 bytes a bit each: the digits, '-' and '.'; the letters, '_' and '~'. */
+    static const uint64_t bits[4] = {UINT64_C(0x03FF600000000000), UINT64_C(0x47FFFFFE87FFFFFE), 0, 0};
+    return (bits[c / 64] >> (c % 64) & 1) != 0;
 }
 
+/* A text of which nothing has to be encoded, as most are, is put at once. */
 static void put_encoded(struct sl_buf *out, struct sl_str text)
 {
     static const char digits[] = "0123456789ABCDEF";
     sl_buf_put_char(out, '"');
     size_t plain = 0; /* start of what stays as it is and is not yet written */
     for (size_t i = 0; i < text.len; i++) {
-        if (!is_unreserved(text.ptr[i])) {
-            const unsigned char byte = (unsigned char)text.ptr[i];
+        const unsigned char byte = (unsigned char)text.ptr[i];
+        if (!is_unreserved(byte)) {
             const char encoded[3] = {'%', digits[byte >> 4], digits[byte & 15]};
             sl_buf_put(out, text.ptr + plain, i - plain);
             sl_buf_put(out, encoded, sizeof(encoded));
@@ -74,7 +78,7 @@ static silt_status put_leaf(struct walk *walk, const sl_json *value)
         return sl_fail_nomem(walk->err);
     }
     leaf->begin = walk->text.len;
-    sl_buf_put_str(&walk->text, sl_buf_view(&walk->path));
+    sl_buf_put(&walk->text, walk->path.data, walk->path.len);
     leaf->path_end = walk->text.len;
     sl_buf_put_char(&walk->text, '=');
     put_scalar(&walk->text, value);
@@ -184,8 +188,10 @@ static void put_sorted(struct walk *walk, enum sl_checksum_order order, struct s
     }
     qsort(leaves, n, sizeof(*leaves), order == SL_CHECKSUM_BY_PATH ? compare_paths : compare_texts);
     for (size_t i = 0; i < n; i++) {
-        sl_buf_put_c(out, i > 0 ? "," : "");
-        sl_buf_put_str(out, leaves[i].text);
+        if (i > 0) {
+            sl_buf_put_char(out, ',');
+        }
+        sl_buf_put(out, leaves[i].text.ptr, leaves[i].text.len);
     }
 }
 
@@ -196,8 +202,10 @@ silt_status sl_json_canonical(const silt_env *env, const sl_json *root, enum sl_
     sl_buf_init(&walk.text, env);
     sl_buf_init(&walk.path, env);
     sl_vec_init(&walk.leaves, env, sizeof(struct leaf));
+    sl_buf_reserve(&walk.text, FIRST_BYTES); /* where that fails, it is told at the first leaf */
     silt_status status = visit(&walk, root, true);
     if (status == SILT_OK) {
+        sl_buf_reserve(out, walk.text.len + walk.leaves.len);
         put_sorted(&walk, order, out);
         status = sl_buf_status(out, err);
     }
