@@ -88,6 +88,10 @@ static void put_text(char *field, size_t size, struct sl_str text)
         uint32_t code_point = 0;
         char bytes[4] = {'?'};
         size_t n = 1;
+        if (text.ptr[pos] >= 0x20 && text.ptr[pos] < 0x7F && len + 1 < size) {
+            field[len++] = text.ptr[pos++]; /* nearly all; files that are looked for in vain make many a text */
+            continue;
+        }
         if (!sl_utf8_next(text, &pos, &code_point)) {
             pos++;
         } else if (breaks_line(code_point)) {

@@ -99,17 +99,23 @@ static size_t end_of_user(struct sl_str text, size_t at)
     return 0;
 }
 
-/* Nothing that is looked for begins with any other character. */
+/* Nothing that is looked for begins with any other character than '#', '%', '&', ':', ';' and '?', which are all below 64. */
 static bool may_begin(char c)
 {
-    return c == '?' || c == '&' || c == ';' || c == '%' || c == ':' || c == '#';
+    static const uint64_t bits = UINT64_C(1) << '#' | UINT64_C(1) << '%' | UINT64_C(1) << '&' | UINT64_C(1) << ':' |
+                                 UINT64_C(1) << ';' | UINT64_C(1) << '?';
+    const unsigned char byte = (unsigned char)c;
+    return byte < 64 && (bits >> byte & 1) != 0;
 }
 
 size_t sl_mask_secrets(char *text, size_t len)
 {
     const struct sl_str all = sl_str_make(text, len);
-    size_t out = 0;
     size_t at = 0;
+    while (at < len && !may_begin(text[at])) {
+        at++; /* what stays in its place */
+    }
+    size_t out = at;
     while (at < len) {
         if (!may_begin(text[at])) {
             text[out++] = text[at++];
