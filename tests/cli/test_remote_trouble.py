@@ -1,5 +1,6 @@
 """Queries on a store that fails or falls silent, and with a cache that cannot take what is read."""
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -120,6 +121,17 @@ class Trouble(CliTest):
         self.assertEqual((done.returncode, done.stdout), (0, ANSWER), done.stderr)
         notes = [line for line in done.stderr.splitlines() if "not cached" in line]
         self.assertEqual(len(notes), 1 if noted else 0, done.stderr)
+
+    def test_footers_are_kept_of_what_the_cache_has_and_of_no_other_copy(self):
+        kept = "SELECT memory_usage_bytes AS kept FROM duckdb_memory() WHERE tag = 'OBJECT_CACHE'"
+        for cache, some in (("footers", True), ("/proc/no-cache", False)):
+            with serve(self.dir, None) as (_, access):
+                env = dict(self.env, SILT_CACHE_DIR=os.path.join(self.dir, cache), **access)
+                done = subprocess.run([SILT, "sql", "; ".join([QUERY, kept, QUERY, QUERY, kept]), "-o", "csv"], env=env, capture_output=True,
+                                      text=True, timeout=PATIENCE, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            first, second = re.findall(r"kept\n(\d+)\n", done.stdout)
+            self.assertEqual((first, int(first) > 0), (second, some), done.stdout)
 
     def test_one_trouble_of_the_cache_is_told_once_a_run(self):
         with serve(self.dir, None) as (_, access):

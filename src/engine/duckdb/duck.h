@@ -81,10 +81,12 @@ struct sl_duck_footers {
 
 /* What DuckDB keeps of footers, see duck_cache.c. */
 struct sl_duck_cache {
-    uint64_t bytes;   /* of memory, about */
-    size_t copies;    /* of users that read files under names that never come again */
-    unsigned queries; /* run, for looks at it */
-    bool keeps;       /* whether it takes more */
+    uint64_t bytes; /* of memory, about */
+    struct sl_arena arena;
+    struct sl_map counted; /* local names */
+    size_t copies;         /* of users that read files under names that never come again */
+    unsigned queries;      /* run, for looks at it */
+    bool keeps;            /* whether it takes more */
 };
 
 /* What functions in queries are bound to, see duck_bound.h. */
@@ -148,8 +150,10 @@ bool sl_duck_zone_is_utc(struct sl_dataplane *dp);
 
 /* In a database that was just opened; dp->lock is held, or nobody else has the instance. */
 bool sl_duck_cache_begin(struct sl_dataplane *dp, duckdb_connection handle);
-/* Footers of files that DuckDB will read under names that last, seen for the first time. */
-void sl_duck_cache_count(struct sl_dataplane *dp, uint64_t footer_bytes);
+void sl_duck_cache_init(struct sl_duck_cache *cache, const silt_env *env);
+void sl_duck_cache_release(struct sl_duck_cache *cache);
+/* A file that DuckDB will read, under a local name that lasts. */
+void sl_duck_cache_count(struct sl_dataplane *dp, const char *local, uint64_t footer_bytes);
 /* Around what reads copies of files. */
 void sl_duck_cache_begin_copies(struct sl_dataplane *dp);
 void sl_duck_cache_end_copies(struct sl_dataplane *dp);
@@ -273,6 +277,7 @@ struct sl_duck_files {
     const struct sl_duck_source *sources; /* a copy */
     size_t n;
     char *temp_dir;              /* in the arena; NULL if nothing is brought */
+    bool has_copies;             /* see duck_cache.c */
     struct sl_duck_fetch *fetch; /* NULL if nothing is brought */
 };
 silt_status sl_duck_files_open(struct sl_dataplane *dp, const silt_call *call, silt_storage *storage,
@@ -286,8 +291,12 @@ silt_status sl_duck_make_dir(struct sl_dataplane *dp, struct sl_arena *arena, co
 silt_status sl_duck_make_dirs(struct sl_dataplane *dp, const char *path, silt_error *err);
 /* Removes a folder and all in it, as far as it can be done. */
 void sl_duck_remove_dir(struct sl_dataplane *dp, const char *path);
-/* files->temp_dir, for copies; removed with the files. */
+/* files->temp_dir, removed with the files. */
 silt_status sl_duck_files_make_dir(struct sl_duck_files *files, silt_error *err);
+/* Whether the file is a copy in that folder; others lie where they lie, or in the range cache. */
+bool sl_duck_files_is_copy(const struct sl_duck_files *files, size_t index);
+/* Some of them are copies from now on. */
+void sl_duck_files_note_copies(struct sl_duck_files *files);
 
 /* ---- duck_footer.c: the cache of footers ---- */
 

@@ -2,8 +2,8 @@
  * What DuckDB keeps of the footers of files. Its cache gives way to the memory limit only, counts less than it takes (row groups are left out of
  * its sum), and nothing can empty it but closing the database, which holds the session's temporary tables. So it is kept from growing:
  *
- *   copies of files have names that never come again, so that nothing is kept while a scan reads any;
- *   the footers of other files are counted, and past a bound nothing more is kept, until the database is opened anew;
+ *   copies of files in scratch folders have names that never come again, so that nothing is kept while a scan reads any;
+ *   the footers of other files are counted, those in the range cache too, and past a bound nothing more is kept, until the database is opened anew;
  *   what DuckDB reads beside them of local files, which it never frees, is not kept: the machine's own cache has it.
  *
  * Any thread. Queries under way go on as they were planned: a footer more or less does no harm.
@@ -42,19 +42,45 @@ static void settle(struct sl_dataplane *dp)
     duckdb_disconnect(&handle);
 }
 
+void sl_duck_cache_init(struct sl_duck_cache *cache, const silt_env *env)
+{
+    sl_arena_init(&cache->arena, env);
+    sl_map_init(&cache->counted, env);
+}
+
+void sl_duck_cache_release(struct sl_duck_cache *cache)
+{
+    sl_map_release(&cache->counted);
+    sl_arena_release(&cache->arena);
+}
+
 bool sl_duck_cache_begin(struct sl_dataplane *dp, duckdb_connection handle)
 {
     dp->cache.bytes = 0;
+    sl_duck_cache_release(&dp->cache);
+    sl_duck_cache_init(&dp->cache, dp->env);
     dp->cache.keeps = dp->cache.copies == 0;
     return duckdb_query(handle, "SET GLOBAL enable_external_file_cache = false", NULL) == DuckDBSuccess &&
            duckdb_query(handle, dp->cache.keeps ? SL_DUCK_KEEP_FOOTERS : SL_DUCK_KEEP_NO_FOOTERS, NULL) ==
                DuckDBSuccess;
 }
 
-void sl_duck_cache_count(struct sl_dataplane *dp, uint64_t footer_bytes)
+/* False: it was counted before. A name that finds no memory is counted again. */
+static bool is_new(struct sl_duck_cache *cache, const char *local)
+{
+    bool inserted = false;
+    if (sl_map_find(&cache->counted, sl_str_from(local)) != NULL) {
+        return false;
+    }
+    const struct sl_str kept = sl_arena_copy(&cache->arena, sl_str_from(local));
+    (void)(kept.ptr != NULL && sl_map_put(&cache->counted, kept, &inserted) != NULL);
+    return true;
+}
+
+void sl_duck_cache_count(struct sl_dataplane *dp, const char *local, uint64_t footer_bytes)
 {
     pthread_mutex_lock(&dp->lock);
-    if (dp->cache.bytes <= MAX_KEPT_BYTES) {
+    if (dp->cache.bytes <= MAX_KEPT_BYTES && is_new(&dp->cache, local)) {
         dp->cache.bytes += footer_bytes < MAX_KEPT_BYTES ? footer_bytes * TIMES_PARSED : footer_bytes;
         settle(dp);
     }

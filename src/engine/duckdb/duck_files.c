@@ -91,9 +91,21 @@ void sl_duck_remove_dir(struct sl_dataplane *dp, const char *path)
 silt_status sl_duck_files_make_dir(struct sl_duck_files *files, silt_error *err)
 {
     struct sl_dataplane *dp = files->dp;
-    SL_TRY(sl_duck_make_dir(dp, &files->arena, dp->temp_dir, "silt-read-", &files->temp_dir, err));
-    sl_duck_cache_begin_copies(dp);
-    return SILT_OK;
+    return sl_duck_make_dir(dp, &files->arena, dp->temp_dir, "silt-read-", &files->temp_dir, err);
+}
+
+bool sl_duck_files_is_copy(const struct sl_duck_files *files, size_t index)
+{
+    return files->temp_dir != NULL &&
+           sl_str_starts_with(sl_str_from(files->local[index]), sl_str_from(files->temp_dir));
+}
+
+void sl_duck_files_note_copies(struct sl_duck_files *files)
+{
+    if (!files->has_copies) {
+        sl_duck_cache_begin_copies(files->dp);
+        files->has_copies = true;
+    }
 }
 
 static silt_status copy_sources(struct sl_duck_files *files, const struct sl_duck_source *sources, size_t n,
@@ -132,7 +144,13 @@ static silt_status bring(struct sl_duck_files *files, const silt_call *call, sil
                        files->sources[index].path);
     }
     SL_TRY(sl_duck_files_make_dir(files, err));
-    return sl_duck_fetch_new(files, call, storage, &files->fetch, err);
+    SL_TRY(sl_duck_fetch_new(files, call, storage, &files->fetch, err));
+    for (size_t i = 0; i < files->n; i++) {
+        if (sl_duck_files_is_copy(files, i)) {
+            sl_duck_files_note_copies(files);
+        }
+    }
+    return SILT_OK;
 }
 
 silt_status sl_duck_files_open(struct sl_dataplane *dp, const silt_call *call, silt_storage *storage,
@@ -160,10 +178,10 @@ void sl_duck_files_close(struct sl_duck_files *files)
         return;
     }
     sl_duck_fetch_drop(files->fetch);
-    if (files->temp_dir != NULL) {
+    if (files->has_copies) {
         sl_duck_cache_end_copies(files->dp);
-        sl_duck_remove_dir(files->dp, files->temp_dir);
     }
+    sl_duck_remove_dir(files->dp, files->temp_dir);
     sl_arena_release(&files->arena);
     *files = (struct sl_duck_files){0};
 }

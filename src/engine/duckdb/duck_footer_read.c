@@ -136,15 +136,14 @@ silt_status sl_footer_load(const struct sl_duck_files *files, size_t index, stru
     return status;
 }
 
-/* Adds to *kept the bytes that DuckDB will keep. */
 static silt_status read_file(const struct sl_footers_request *request, size_t index, struct tail *tail,
-                             struct sl_arena *arena, uint64_t *kept, silt_error *err)
+                             struct sl_arena *arena, silt_error *err)
 {
     struct sl_str bytes;
     struct sl_footer footer;
     SL_TRY(load_footer(request->files, index, tail, &bytes, err));
-    if (request->files->sources[index].local_path != NULL) {
-        *kept += bytes.len;
+    if (!sl_duck_files_is_copy(request->files, index)) {
+        sl_duck_cache_count(request->dp, request->files->local[index], bytes.len);
     }
     SL_TRY(sl_footer_parse(arena, bytes, tail->path, &footer, err));
     request->footers[index] = sl_footer_intern(request->dp, &footer);
@@ -159,17 +158,15 @@ silt_status sl_footers_read(const struct sl_footers_request *request, silt_error
     sl_arena_init(&arena, env);
     sl_buf_init(&tail.bytes, env);
     silt_status status = SILT_OK;
-    uint64_t kept = 0;
     for (size_t i = 0; i < request->n && status == SILT_OK; i++) {
         if (i % CHECK_CALL == 0) {
             status = sl_call_check(env, request->call, err);
         }
         if (status == SILT_OK) {
-            status = read_file(request, request->which[i], &tail, &arena, &kept, err);
+            status = read_file(request, request->which[i], &tail, &arena, err);
         }
         sl_arena_reset(&arena);
     }
-    sl_duck_cache_count(request->dp, kept);
     sl_buf_release(&tail.bytes);
     sl_arena_release(&arena);
     return status;

@@ -260,6 +260,7 @@ silt_status sl_duck_open(const silt_env *env, const struct sl_dataplane_options 
     sl_arena_init(&dp->arena, env);
     sl_vec_init(&dp->settings, env, sizeof(struct sl_duck_setting));
     sl_duck_footers_init(&dp->footers, env);
+    sl_duck_cache_init(&dp->cache, env);
     sl_duck_watcher_init(&dp->watcher);
     pthread_mutex_init(&dp->lock, NULL);
     sl_duck_objects_init(&dp->objects);
@@ -283,6 +284,7 @@ void sl_duck_close(struct sl_dataplane *dp)
     sl_duck_watcher_stop(&dp->watcher);
     release_db(dp, dp->db);
     sl_duck_footers_release(&dp->footers);
+    sl_duck_cache_release(&dp->cache);
     sl_vec_release(&dp->settings);
     sl_arena_release(&dp->arena);
     sl_duck_objects_release(&dp->objects);

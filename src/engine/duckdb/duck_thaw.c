@@ -359,6 +359,7 @@ silt_status sl_duck_thaw(struct sl_duck_files *files, const silt_call *call, con
         if (files->temp_dir == NULL) {
             SL_TRY(sl_duck_files_make_dir(files, err));
         }
+        sl_duck_files_note_copies(files);
         if (files->sources[i].local_path == NULL) {
             SL_TRY(sl_duck_fetch_whole(files->fetch, call, i, err));
         }
