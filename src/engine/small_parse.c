@@ -8,6 +8,7 @@
 #define MAGIC "PAR1"
 #define MAGIC_LEN 4
 #define TAIL_LEN 8 /* length of the footer, magic */
+#define REPEATED 2
 #define MAX_ELEMENTS 10000
 #define REPEATED 2
 #define PAGE_OF_DATA 0
@@ -162,6 +163,25 @@ static bool parse_groups(struct sl_arena *arena, struct sl_thrift *in, struct sl
 
 /* ---- the file ---- */
 
+/* Each leaf has an entry for each row, those below a list at least one. Who asks for columns that the file lacks sees no leaf. */
+static bool has_rows_of_leaves(const struct sl_small_file *file)
+{
+    size_t list_end = 0;
+    for (size_t i = 0; i < file->n_elements; i++) {
+        const struct sl_small_element *element = &file->elements[i];
+        if (element->repetition == REPEATED && i + element->n_elements > list_end) {
+            list_end = i + element->n_elements;
+        }
+        if (element->physical >= 0) {
+            const int64_t n = file->chunks[element->first_leaf].n_entries;
+            if (i < list_end ? n < file->n_rows : n != file->n_rows) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 static bool parse_footer(struct sl_arena *arena, struct sl_thrift *in, struct sl_small_file *file)
 {
     bool is_ours = false;
@@ -177,7 +197,7 @@ static bool parse_footer(struct sl_arena *arena, struct sl_thrift *in, struct sl
         }
     }
     return fine && !in->bad && is_ours && file->n_rows >= 0 && file->elements != NULL && file->chunks != NULL &&
-           close_subtrees(file);
+           close_subtrees(file) && has_rows_of_leaves(file);
 }
 
 bool sl_small_file_parse(struct sl_arena *arena, struct sl_str bytes, struct sl_small_file *out)

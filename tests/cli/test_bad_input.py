@@ -494,6 +494,14 @@ def plain_files():
         expect(silt("append", c.path(), c.path("page.parquet")), 4, "SILT_CORRUPT", "broken")
 
 
+def words_of_a_users_text():
+    """A value that holds the words of another fault is told as what it is."""
+    for text, kind in (("magic bytes", "INT"), ("too small to be a Parquet file", "INT"), ("x is not a GZIP stream", "DATE"),
+                       ("CSV Error on Line: 7", "INT")):
+        expect(silt("sql", f"SELECT CAST('{text}' AS {kind})"), 1, "CAST_INVALID_INPUT", text)
+    expect(silt("sql", "SELECT error('CSV Error on Line: 7')"), 1, "INVALID_INPUT", "CSV Error on Line: 7")
+
+
 def plain_files_elsewhere():
     """Only tables are read from stores; the refusal is silt's own and says what to do."""
     with Case() as c:
@@ -522,7 +530,7 @@ CASES = (no_table, files_in_the_way, broken_logs, place_in_a_commit_is_no_place_
          checkpoints_that_name_twice_or_nothing, versions_and_times,
          missing_and_broken_files, flipped_bytes,
          types_that_contradict, rows_that_do_not_fit, protocols, hostile_actions, absolute_paths_are_read,
-         plain_files, plain_files_elsewhere, names_of_nothing, full_and_read_only_stores, limited_file_size, places_that_cannot_be_written)
+         plain_files, words_of_a_users_text, plain_files_elsewhere, names_of_nothing, full_and_read_only_stores, limited_file_size, places_that_cannot_be_written)
 
 
 if __name__ == "__main__":

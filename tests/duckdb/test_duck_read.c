@@ -1,5 +1,6 @@
 /* The Parquet handler's read of single files that odd writers left: the same values as a scan gives. */
 #include <stdio.h>
+#include <string.h>
 
 #include "duck_fixture.h"
 #include "parquet_fixture.h"
@@ -68,12 +69,39 @@ static void what_is_read_aside_is_refused(void **state)
     check(*state, &column, "timestamp", NULL);
 }
 
+static void a_file_that_cannot_be_matched_is_named(void **state)
+{
+    struct duck_fixture *fx = *state;
+    static const int32_t number[] = {1};
+    const struct pq_column members[] = {{.name = "x", .type = PQ_INT32, .values = number, .n_values = 1},
+                                        {.name = "X", .type = PQ_INT32, .values = number, .n_values = 1}};
+    const struct pq_column column = {.name = "c", .type = PQ_GROUP, .children = members, .n_children = 2};
+    struct ArrowArrayStream stream = {0};
+    const char *path = sl_arena_printf(&fx->arena, "%s/twice.parquet", fx->dir);
+    silt_schema *schema = duck_schema(fx, "{\"name\":\"c\",\"type\":{\"type\":\"struct\",\"fields\":[" FLAT(
+                                              "x", "integer") "]},\"nullable\":true,\"metadata\":{}}");
+    const silt_parquet_file file = {.path = path, .local_path = path, .size_bytes = -1};
+    const silt_parquet_read request = {.size = sizeof(request), .files = &file, .n_files = 1, .schema = schema};
+    pq_write(path, &column, 1, 1, NULL);
+    silt_status status = fx->plane.vtable->parquet->read(fx->plane.dp, NULL, &request, &stream, &fx->err);
+    if (status == SILT_OK) {
+        struct sl_buf rows;
+        sl_buf_init(&rows, fx->env);
+        status = rows_drain(&stream, &rows, &fx->err);
+        sl_buf_release(&rows);
+    }
+    assert_int_equal(status, SILT_ESCHEMA);
+    assert_non_null(strstr(fx->err.message, "twice.parquet has several fields"));
+    silt_schema_unref(schema);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(bytes_without_annotation_are_the_text_that_they_are, duck_setup, duck_teardown),
         cmocka_unit_test_setup_teardown(numbers_keep_their_meaning, duck_setup, duck_teardown),
         cmocka_unit_test_setup_teardown(what_is_read_aside_is_refused, duck_setup, duck_teardown),
+        cmocka_unit_test_setup_teardown(a_file_that_cannot_be_matched_is_named, duck_setup, duck_teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

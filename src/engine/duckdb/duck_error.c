@@ -239,29 +239,37 @@ static silt_status fail_csv(const struct fault *fault, silt_error *err)
                    SL_FMT(file), SL_FMT(number), SL_FMT(reason));
 }
 
+/* By the beginning of the message: a text of the user's can hold the same words. */
+static bool tells_no_parquet(struct sl_str message)
+{
+    return sl_str_starts_with(message, SL_STR("No magic bytes found at end of file '")) ||
+           sl_str_starts_with(message, SL_STR("Footer length error in file '")) ||
+           (sl_str_starts_with(message, SL_STR("File '")) && contains(message, "' too small to be a Parquet file"));
+}
+
 /*
  * Files that a query names itself. Those of tables do not come here: silt has read their footers before, so that what DuckDB says of footers is about
  * others. SILT_OK: the fault is another.
  */
 static silt_status fail_named_file(const struct fault *fault, silt_error *err)
 {
-    static const char *const no_parquet[] = {"magic bytes", "to be a Parquet file", "Footer length error"};
     const struct sl_str message = first_line(fault->message);
-    if (sl_str_starts_with(message, SL_STR("CSV Error on Line: "))) {
+    const bool is_input = sl_str_eq_c(fault->kind, "Invalid Input");
+    if (sl_str_starts_with(fault->message, SL_STR("CSV Error on Line: ")) &&
+        line_after(fault->message, SL_STR("  file = ")).ptr != NULL) {
         return fail_csv(fault, err);
     }
-    if (sl_str_starts_with(message, SL_STR("Malformed JSON in file")) || contains(message, "is not a GZIP stream")) {
+    if ((is_input && sl_str_starts_with(message, SL_STR("Malformed JSON in file"))) ||
+        (sl_str_eq_c(fault->kind, "IO") && contains(message, "is not a GZIP stream"))) {
         return sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.NO_HINT", "a file is broken: %.*s", SL_FMT(message));
     }
-    if (sl_str_starts_with(message, SL_STR("File '")) && contains(message, "' is encrypted, but")) {
+    if (is_input && sl_str_starts_with(message, SL_STR("File '")) && contains(message, "' is encrypted, but")) {
         return sl_fail(err, SILT_EUNSUPPORTED, "UNSUPPORTED_FEATURE", "file %.*s is encrypted",
                        SL_FMT(sl_str_sub(message, 6, sl_str_find(message, SL_STR("' is encrypted, but")))));
     }
-    for (size_t i = 0; i < sizeof(no_parquet) / sizeof(no_parquet[0]); i++) {
-        if (contains(message, no_parquet[i])) {
-            return sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER",
-                           "a file is no Parquet file, or is broken: %.*s", SL_FMT(message));
-        }
+    if (is_input && tells_no_parquet(message)) {
+        return sl_fail(err, SILT_ECORRUPT, "FAILED_READ_FILE.CANNOT_READ_FILE_FOOTER",
+                       "a file is no Parquet file, or is broken: %.*s", SL_FMT(message));
     }
     return SILT_OK;
 }

@@ -88,6 +88,7 @@ static silt_status read_columns(struct read *read, struct sl_arena *arena, struc
         const struct sl_duck_column column = {.logical = &root->fields[i],
                                               .physical = &root->fields[i],
                                               .by_id = read->match_by_field_id,
+                                              .path = read->opened.sources[0].path,
                                               .alias = aliases[i]};
         status = sl_duck_column_read(arena, footer, &column, &readings[i], err);
         if (status == SILT_OK && readings[i].aside) {

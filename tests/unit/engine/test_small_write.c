@@ -684,6 +684,33 @@ static void damaged_files_are_left_to_the_data_plane(void **state)
     silt_storage_free(fx->storage, data, len);
 }
 
+/* No leaf that is read says how many rows there are. */
+static void rows_of_columns_that_are_not_there_are_counted(void **state)
+{
+    struct fixture *fx = *state;
+    const char *path = "memory://t/1.checkpoint.parquet";
+    void *data = NULL;
+    size_t len = 0;
+    put_nested_rows(fx);
+    assert_true(write_file(fx, path, SILT_OK));
+    assert_int_equal(silt_storage_read(fx->storage, NULL, path, &data, &len, &fx->err), SILT_OK);
+    begin_rows(fx, "{\"type\":\"struct\",\"fields\":["
+                   "{\"name\":\"none\",\"type\":\"string\",\"nullable\":true,\"metadata\":{}}]}");
+    const char *whole = read_text(fx, path, (int64_t)len, true);
+    assert_non_null(whole);
+    unsigned char *bytes = data;
+    for (size_t i = 0; i < len; i++) {
+        bytes[i] ^= 0x10;
+        assert_int_equal(silt_storage_put(fx->storage, NULL, path, data, len, &fx->err), SILT_OK);
+        const char *got = read_text(fx, path, (int64_t)len, true);
+        if (got != NULL) {
+            assert_string_equal(got, whole);
+        }
+        bytes[i] ^= 0x10;
+    }
+    silt_storage_free(fx->storage, data, len);
+}
+
 /* Each request for memory fails once. Nothing leaks, and no file is told of. */
 static void without_memory_nothing_is_written(void **state)
 {
@@ -739,6 +766,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_columns_than_those_of_the_file_are_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(both_ways_of_reading_give_the_same, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_files_are_left_to_the_data_plane, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rows_of_columns_that_are_not_there_are_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_memory_nothing_is_written, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
