@@ -25,6 +25,13 @@ enum sl_physical {
     SL_PHYSICAL_FIXED = 7
 };
 
+/* Parquet's FieldRepetitionType. */
+enum sl_repetition {
+    SL_REPETITION_REQUIRED = 0,
+    SL_REPETITION_OPTIONAL = 1,
+    SL_REPETITION_REPEATED = 2
+};
+
 #define SL_CONVERTED_NONE (-1)
 
 /* Bytes of a decimal of more than 18 digits. */

@@ -3,13 +3,9 @@
  * Parquet's format: parquet.thrift, FileMetaData and what it holds. Pure.
  */
 #include "base/thrift_write.h"
+#include "engine/small_column.h"
 #include "engine/small_image_int.h"
 #include "silt/version.h"
-
-/* Repetition types. */
-#define REQUIRED 0
-#define OPTIONAL 1
-#define REPEATED 2
 
 /* Members of the union of logical types. */
 #define LOGICAL_STRING 1
@@ -109,7 +105,7 @@ static void put_types(struct sl_thrift_out *out, const struct sl_small_node *nod
 static void put_repeated_group(struct sl_thrift_out *out, const struct sl_small_node *node)
 {
     sl_thrift_item_begin(out);
-    sl_thrift_put_i32(out, 3, REPEATED);
+    sl_thrift_put_i32(out, 3, SL_REPETITION_REPEATED);
     sl_thrift_put_bytes(out, 4, node->shape == SL_SMALL_MAP ? SL_STR("key_value") : SL_STR("list"));
     sl_thrift_put_i32(out, 5, (int32_t)node->n_children);
     sl_thrift_end(out);
@@ -127,7 +123,7 @@ static void put_node(struct sl_thrift_out *out, const struct sl_small_node *node
             sl_thrift_put_i32(out, 2, SL_PHYSICAL_FIXED_BYTES);
         }
     }
-    sl_thrift_put_i32(out, 3, node->required ? REQUIRED : OPTIONAL);
+    sl_thrift_put_i32(out, 3, node->required ? SL_REPETITION_REQUIRED : SL_REPETITION_OPTIONAL);
     sl_thrift_put_bytes(out, 4, node->name);
     if (node->shape != SL_SMALL_LEAF) {
         sl_thrift_put_i32(out, 5, repeated ? 1 : (int32_t)node->n_children);

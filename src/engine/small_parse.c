@@ -4,13 +4,12 @@
 #include "engine/small_parse.h"
 
 #include "base/thrift.h"
+#include "engine/small_column.h"
 
 #define MAGIC "PAR1"
 #define MAGIC_LEN 4
 #define TAIL_LEN 8 /* length of the footer, magic */
-#define REPEATED 2
 #define MAX_ELEMENTS 10000
-#define REPEATED 2
 #define PAGE_OF_DATA 0
 
 static uint32_t load_u32(const unsigned char *at)
@@ -169,7 +168,7 @@ static bool has_rows_of_leaves(const struct sl_small_file *file)
     size_t list_end = 0;
     for (size_t i = 0; i < file->n_elements; i++) {
         const struct sl_small_element *element = &file->elements[i];
-        if (element->repetition == REPEATED && i + element->n_elements > list_end) {
+        if (element->repetition == SL_REPETITION_REPEATED && i + element->n_elements > list_end) {
             list_end = i + element->n_elements;
         }
         if (element->physical >= 0) {

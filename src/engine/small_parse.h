@@ -17,7 +17,7 @@ struct sl_small_element {
     struct sl_str name;
     int32_t physical;   /* -1: a group */
     int32_t length;     /* of values of fixed length, else 0 */
-    int32_t repetition; /* 0 required, 1 optional, 2 repeated */
+    int32_t repetition; /* enum sl_repetition */
     int32_t converted;  /* -1: none */
     int32_t scale;
     int32_t precision;

@@ -19,8 +19,6 @@
 #define MAX_DEPTH 16
 /* A file that says it has more rows is read row by row, so that one that lies costs no more than what is found to be in it. */
 #define MAX_COLUMN_ROWS ((int64_t)1 << 20)
-#define REQUIRED 0
-#define REPEATED 2
 #define FILE_INDEX "_silt_file_index"
 #define ROW_INDEX "_silt_row_index"
 
@@ -88,12 +86,13 @@ static silt_status match_spare(struct sl_small_reading *r, size_t at, struct sl_
     size_t child = at + 1;
     for (size_t i = 0; i < r->file.elements[at].n_children; i++) {
         const struct sl_small_element *element = &r->file.elements[child];
-        if (element->physical >= 0 && element->repetition != REPEATED) {
+        if (element->physical >= 0 && element->repetition != SL_REPETITION_REPEATED) {
             node->spare = node->cursor = sl_arena_alloc_zero(&r->arena, sizeof(*node->spare));
             if (node->spare == NULL) {
                 return sl_fail_nomem(r->err);
             }
-            const uint8_t definition = (uint8_t)(node->definition + (element->repetition == REQUIRED ? 0 : 1));
+            const uint8_t definition = (uint8_t)(node->definition +
+                                                 (element->repetition == SL_REPETITION_REQUIRED ? 0 : 1));
             r->good = sl_small_cursor_open(&r->file, element->first_leaf, node->repetition, definition, node->spare);
             return SILT_OK;
         }
@@ -123,7 +122,7 @@ static silt_status match_repeated(struct sl_small_reading *r, size_t at, struct 
     const bool is_map = node->type->kind == SILT_TYPE_MAP;
     const struct sl_small_element *elements = r->file.elements;
     node->n_children = is_map ? 2 : 1;
-    if (elements[at].n_children != 1 || elements[at + 1].repetition != REPEATED ||
+    if (elements[at].n_children != 1 || elements[at + 1].repetition != SL_REPETITION_REPEATED ||
         elements[at + 1].n_children != node->n_children) {
         r->good = false;
         return SILT_OK;
@@ -154,8 +153,8 @@ static silt_status match(struct sl_small_reading *r, const struct silt_type *typ
         r->good = r->good && node->absent;
         return SILT_OK;
     }
-    node->definition = (uint8_t)(node->definition + (at == 0 || element->repetition == REQUIRED ? 0 : 1));
-    if (element->repetition == REPEATED || sl_type_is_nested(type) != (element->physical < 0) ||
+    node->definition = (uint8_t)(node->definition + (at == 0 || element->repetition == SL_REPETITION_REQUIRED ? 0 : 1));
+    if (element->repetition == SL_REPETITION_REPEATED || sl_type_is_nested(type) != (element->physical < 0) ||
         (at != 0 && element->physical < 0 && element->converted != sl_small_converted(type))) {
         r->good = false;
         return SILT_OK;
