@@ -54,6 +54,13 @@ void stub_store_stop(struct stub_store *f)
     free(f->asked);
 }
 
+int stub_store_teardown(void **state)
+{
+    stub_store_stop(*state);
+    free(*state);
+    return 0;
+}
+
 /* Copies text with the stub's place in it; commas and percent signs escaped if that is wanted. */
 static void fill_in(const struct stub_store *f, const char *text, bool escape, char *out, size_t out_size)
 {

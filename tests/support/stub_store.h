@@ -28,6 +28,8 @@ struct stub_store {
 void stub_store_start(struct stub_store *f);
 void stub_store_start_tls(struct stub_store *f); /* the same, and stores speak TLS */
 void stub_store_stop(struct stub_store *f);
+/* Teardown of a test whose state is a store of calloc: stops and frees it. */
+int stub_store_teardown(void **state);
 /*
  * These options in place of those before, names and values in turn. "STUB" in a value stands for the endpoint, "HOST" for it without the
  * scheme.

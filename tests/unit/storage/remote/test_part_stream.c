@@ -51,14 +51,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    struct stub_store *f = *state;
-    stub_store_stop(f);
-    free(f);
-    return 0;
-}
-
 static void answer(struct stub_store *f, const char *const *steps)
 {
     stub_store_script(f, "GET", kind->target, steps);
@@ -235,7 +227,7 @@ static void a_folder_is_no_file(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, stub_store_teardown)
 #define OF_ALL                                                                                   \
     TEST(parts_follow_one_another), TEST(a_part_has_its_tag_with_the_first_byte),                \
         TEST(at_the_end_of_a_file_less_comes), TEST(a_body_that_breaks_begins_anew),             \

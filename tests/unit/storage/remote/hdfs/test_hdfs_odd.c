@@ -3,12 +3,11 @@
  * answered, what is told as done is there, what is told as failed is not, and what others have is not touched.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "hdfs_fixture.h"
 #include "silt/version.h"
 #include "storage/remote/hdfs/hdfs.h"
-#include "stub_store.h"
 #include "test_env.h"
 
 #define LIVE "/webhdfs/v1/live/"
@@ -59,24 +58,6 @@ static const char *const odd[] = {
     "code=200,body={\"boolean\":true},length=99,cut=5",
 };
 #define N_ODD (sizeof(odd) / sizeof(odd[0]))
-
-static int set_up(void **state)
-{
-    struct stub_store *f = calloc(1, sizeof(*f));
-    assert_non_null(f);
-    stub_store_start(f);
-    stub_store_open(f, sl_hdfs_open, WORDS("hdfs_namenodes", "HOST", "hdfs_user", "me"));
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct stub_store *f = *state;
-    stub_store_stop(f);
-    free(f);
-    return 0;
-}
 
 /* One create in a folder of its own. */
 struct creation {
@@ -221,7 +202,7 @@ static void an_odd_answer_to_the_removal_of_the_hidden_file_settles_nothing(void
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, hdfs_setup, stub_store_teardown)
     const struct CMUnitTest tests[] = {
         TEST(an_odd_answer_to_a_rename_is_no_lie_told),
         TEST(an_odd_answer_to_what_is_before_the_rename_is_none_either),

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/env.h"
+#include "hdfs_fixture.h"
 #include "silt/version.h"
 #include "storage/remote/hdfs/hdfs.h"
-#include "stub_store.h"
 #include "temp_dir.h"
 #include "test_env.h"
 
@@ -20,17 +20,6 @@
 #define PAGE_OF(files, remaining)                                                         \
     "{\"DirectoryListing\":{\"partialListing\":{\"FileStatuses\":{\"FileStatus\":[" files \
     "]}},\"remainingEntries\":" remaining "}}"
-
-/* The name node and the data node are one server; the data node is asked below /data. */
-static int set_up(void **state)
-{
-    struct stub_store *f = calloc(1, sizeof(*f));
-    assert_non_null(f);
-    stub_store_start(f);
-    stub_store_open(f, sl_hdfs_open, WORDS("hdfs_namenodes", "HOST", "hdfs_user", "me"));
-    *state = f;
-    return 0;
-}
 
 static int tear_down(void **state)
 {
@@ -424,7 +413,7 @@ static void an_adopted_file_whose_rename_was_lost_is_looked_for(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, hdfs_setup, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(a_file_is_written_hidden_and_renamed),
         TEST(a_plain_no_is_asked_about),

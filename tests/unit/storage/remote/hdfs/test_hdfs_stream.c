@@ -1,8 +1,8 @@
 /* Parts of files on HDFS whose bytes are handed on as they come, from name nodes and data nodes that fail, lie and give less. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/env.h"
+#include "hdfs_fixture.h"
 #include "kernel/log/log_size.h"
 #include "part_taker.h"
 #include "storage/remote/hdfs/hdfs.h"
@@ -12,25 +12,6 @@
 #define STATUS_K FILE_K "?op=GETFILESTATUS"
 #define PATH_K "hdfs://nn/t/k"
 #define FAULT(name, words) "{\"RemoteException\":{\"exception\":\"" name "\",\"message\":\"" words "\"}}"
-
-/* The name node and the data node are one server; the data node is asked below /data. */
-static int set_up(void **state)
-{
-    struct stub_store *f = calloc(1, sizeof(*f));
-    assert_non_null(f);
-    stub_store_start(f);
-    stub_store_open(f, sl_hdfs_open, WORDS("hdfs_namenodes", "HOST", "hdfs_user", "me"));
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct stub_store *f = *state;
-    stub_store_stop(f);
-    free(f);
-    return 0;
-}
 
 /* The name node sends on n times; the data node answers with these steps. */
 static void send_on(struct stub_store *f, size_t n, const char *const *steps)
@@ -258,7 +239,7 @@ static void a_cancelled_stream_ends(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, hdfs_setup, stub_store_teardown)
     const struct CMUnitTest tests[] = {
         TEST(parts_follow_one_another),
         TEST(a_name_node_may_give_the_bytes_itself),

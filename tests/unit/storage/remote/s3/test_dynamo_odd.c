@@ -76,14 +76,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    struct stub_store *f = *state;
-    stub_store_stop(f);
-    free(f);
-    return 0;
-}
-
 /* A table of the case's own. */
 struct table {
     struct stub_store *f;
@@ -252,7 +244,7 @@ static void a_killed_writers_version_is_never_ours(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, stub_store_teardown)
     const struct CMUnitTest tests[] = {
         TEST(an_odd_answer_to_an_entry_is_never_a_lie_told),
         TEST(an_odd_answer_to_another_step_is_none_either),

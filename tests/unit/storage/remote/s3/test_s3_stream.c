@@ -19,14 +19,6 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    struct stub_store *f = *state;
-    stub_store_stop(f);
-    free(f);
-    return 0;
-}
-
 /* Bytes 3 to 6 of the object k. */
 static silt_status stream_one(struct stub_store *f, struct wanted *part)
 {
@@ -212,7 +204,7 @@ static void a_cancelled_stream_ends(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, stub_store_teardown)
     const struct CMUnitTest tests[] = {
         TEST(parts_follow_one_another),
         TEST(at_the_end_of_an_object_less_comes),
