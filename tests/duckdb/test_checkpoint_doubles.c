@@ -89,21 +89,24 @@ static void put_base(struct session_fixture *s, bool v2)
     hand_commit(s, "t", 2, hand_add(s, "new", "{\"n\":\"4\"}", NULL), NULL);
 }
 
+/* Every kind of checkpoint, and whether its table has the feature. */
+static const struct {
+    struct sl_checkpoint_options how;
+    bool v2;
+} kinds[] = {
+    {{.kind = SL_CHECKPOINT_V1}, false},
+    {{.kind = SL_CHECKPOINT_V1, .rows_per_part = 7}, false},
+    {{.kind = SL_CHECKPOINT_V2}, true},
+    {{.kind = SL_CHECKPOINT_V2, .files_per_sidecar = 7}, true},
+    {{.kind = SL_CHECKPOINT_V2, .json_top = true}, true},
+    {{.kind = SL_CHECKPOINT_V2, .json_top = true, .no_sidecars = true}, true},
+};
+#define N_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
 static void each_kind_names_a_file_once(void **state)
 {
-    static const struct {
-        struct sl_checkpoint_options how;
-        bool v2;
-    } kinds[] = {
-        {{.kind = SL_CHECKPOINT_V1}, false},
-        {{.kind = SL_CHECKPOINT_V1, .rows_per_part = 7}, false},
-        {{.kind = SL_CHECKPOINT_V2}, true},
-        {{.kind = SL_CHECKPOINT_V2, .files_per_sidecar = 7}, true},
-        {{.kind = SL_CHECKPOINT_V2, .json_top = true}, true},
-        {{.kind = SL_CHECKPOINT_V2, .json_top = true, .no_sidecars = true}, true},
-    };
     struct session_fixture *s = *state;
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < N_KINDS; i++) {
         put_base(s, kinds[i].v2);
         const struct sl_checkpoint_result result = write_checkpoint(s, &kinds[i].how);
         assert_int_equal(result.n_adds, BASE_FILES + 1);
@@ -228,21 +231,10 @@ static void expect_hint(struct session_fixture *s, int64_t n_actions)
 /* Of every kind, beside files that are named once or twice. */
 static void each_kind_names_a_tombstone_once(void **state)
 {
-    static const struct {
-        struct sl_checkpoint_options how;
-        bool v2;
-    } kinds[] = {
-        {{.kind = SL_CHECKPOINT_V1}, false},
-        {{.kind = SL_CHECKPOINT_V1, .rows_per_part = 7}, false},
-        {{.kind = SL_CHECKPOINT_V2}, true},
-        {{.kind = SL_CHECKPOINT_V2, .files_per_sidecar = 7}, true},
-        {{.kind = SL_CHECKPOINT_V2, .json_top = true}, true},
-        {{.kind = SL_CHECKPOINT_V2, .json_top = true, .no_sidecars = true}, true},
-    };
     struct session_fixture *s = *state;
     const int64_t now_ms = now_of(s);
     const char *once = adds(s, "'f' || i", "5", TEXT("range(%d) r(i)", BASE_FILES));
-    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+    for (size_t i = 0; i < N_KINDS; i++) {
         int64_t n_actions[3] = {0};
         for (int how = 0; how < 3; how++) {
             put_base_with_tombstones(s, kinds[i].v2, how == 2 ? doubled(s) : once, tombstones(s, now_ms, how > 0));
