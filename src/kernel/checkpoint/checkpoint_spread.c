@@ -78,21 +78,14 @@ static silt_status spread_files(struct sl_spread *spread, silt_error *err)
     return status;
 }
 
-static size_t count_files(const struct sl_file_set *files)
-{
-    size_t n = 0;
-    for (size_t i = 0; i < files->blocks.len; i++) {
-        n += sl_file_set_block(files, i)->n;
-    }
-    return n;
-}
-
 silt_status sl_spread_begin(struct sl_spread *spread, const struct sl_spread_options *options, silt_error *err)
 {
     const silt_env *env = options->content->env;
     const size_t n_parts = (size_t)options->n_parts;
-    *spread = (struct sl_spread){
-        .options = *options, .env = env, .n_files = count_files(options->content->files), .n_fit = options->n_parts};
+    *spread = (struct sl_spread){.options = *options,
+                                 .env = env,
+                                 .n_files = (size_t)options->content->files->n_files,
+                                 .n_fit = options->n_parts};
     spread->files = sl_alloc_array(env, spread->n_files + 1, sizeof(*spread->files));
     spread->begins = sl_alloc_zero(env, (n_parts + 1) * sizeof(*spread->begins));
     spread->held = sl_alloc_zero(env, n_parts * sizeof(*spread->held));

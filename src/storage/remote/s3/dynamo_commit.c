@@ -402,7 +402,7 @@ static silt_status try_to_take(struct commit *c, silt_put_outcome *outcome)
 
 /*
  * A commit that fails loses its temporary file, without which an entry could not be finished by anybody, and the table be read no more. So a refusal is
- * believed if the entry is not there. *keep: nobody says, and the file has to stay.
+ * believed only if the entry is not there. *keep: nobody says, and the file has to stay.
  */
 static silt_status take_version(struct commit *c, silt_put_outcome *outcome, bool *keep)
 {
