@@ -2,6 +2,7 @@
  * The columns of a table as the check reads them: leaves that can have statistics, partition columns, and the schemas of a plan that has
  * all stored columns and the number of the file. Made once a check.
  */
+#include "base/buf.h"
 #include "base/error.h"
 #include "commands/fsck_data.h"
 #include "kernel/snapshot/state.h"
@@ -56,6 +57,15 @@ static silt_status find_leaves(struct finding *f, const struct silt_field *logic
     /* What the counts of nested columns count differs between writers. */
     const bool can = !sl_type_is_nested(type) && type->kind != SILT_TYPE_VARIANT && type->kind != SILT_TYPE_VOID;
     return can ? add_column(f, logical, depth + 1, err) : SILT_OK;
+}
+
+struct sl_str sl_fsck_column_name(struct sl_buf *buf, const struct sl_skip_column *column)
+{
+    for (size_t i = 0; i < column->path_len; i++) {
+        sl_buf_put_c(buf, i > 0 ? "." : "");
+        sl_buf_put_str(buf, column->path[i]);
+    }
+    return sl_str_from(sl_buf_cstr(buf));
 }
 
 static bool is_partition(const silt_snapshot *snapshot, const struct silt_field *field)

@@ -11,7 +11,6 @@
 #include "base/env.h"
 #include "base/error.h"
 #include "commands/fsck_judge.h"
-#include "json/json.h"
 #include "kernel/dv/dv.h"
 #include "kernel/snapshot/state.h"
 #include "schema/value.h"
@@ -95,25 +94,6 @@ static silt_status find_vector(struct batch *b, struct sl_fsck_item *item, silt_
     return sl_fsck_tell(fsck, &lacks, err, "the file has a deletion vector, but its statistics lack numRecords");
 }
 
-/* Readers take what is no JSON for no statistics. */
-static silt_status check_text(struct batch *b, const struct sl_fsck_item *item, silt_error *err)
-{
-    struct sl_json_doc *doc = NULL;
-    const struct sl_str text = item->add->stats;
-    struct sl_fsck_about where = about(b, item, SL_FSCK_STATISTICS);
-    if (text.len == 0) {
-        return SILT_OK;
-    }
-    const silt_status status = sl_json_parse(b->reader->fsck->env, text, &doc, NULL);
-    const bool is_object = status == SILT_OK && sl_json_is_object(sl_json_root(doc));
-    sl_json_free(doc);
-    if (status == SILT_ENOMEM) {
-        return sl_fail_nomem(err);
-    }
-    where.severity = SILT_FSCK_NOTE;
-    return is_object ? SILT_OK : sl_fsck_tell(b->reader->fsck, &where, err, "the statistics are no JSON object");
-}
-
 static silt_status prepare(struct batch *b, struct sl_fsck_item *item, const struct sl_add *add, silt_error *err)
 {
     struct sl_fsck_reader *reader = b->reader;
@@ -129,7 +109,8 @@ static silt_status prepare(struct batch *b, struct sl_fsck_item *item, const str
     }
     SL_TRY(sl_plan_paths_find(&b->paths, add->path, &item->file, err));
     SL_TRY(sl_stats_reader_claims(reader->stats, add->stats, &b->arena, &item->claims, item->bounds, err));
-    SL_TRY(check_text(b, item, err));
+    const struct sl_fsck_about where = about(b, item, SL_FSCK_STATISTICS);
+    SL_TRY(sl_fsck_check_stated(reader, item, &where, err));
     return add->deletion_vector != NULL ? find_vector(b, item, err) : SILT_OK;
 }
 
@@ -140,15 +121,6 @@ static struct sl_str print_value(struct sl_buf *buf, const silt_value *value)
     sl_buf_clear(buf);
     sl_value_print(buf, value);
     return sl_buf_status(buf, NULL) == SILT_OK ? sl_str_from(sl_buf_cstr(buf)) : (struct sl_str){NULL, 0};
-}
-
-static struct sl_str column_name(struct sl_buf *buf, const struct sl_skip_column *column)
-{
-    for (size_t i = 0; i < column->path_len; i++) {
-        sl_buf_put_c(buf, i > 0 ? "." : "");
-        sl_buf_put_str(buf, column->path[i]);
-    }
-    return sl_str_from(sl_buf_cstr(buf));
 }
 
 struct telling {
@@ -207,7 +179,7 @@ static silt_status judge_column(struct batch *b, const struct sl_fsck_item *item
     sl_buf_init(&t.expected, env);
     sl_buf_init(&t.found, env);
     struct sl_fsck_about where = about(b, item, SL_FSCK_STATISTICS);
-    where.column = column_name(&t.column, column);
+    where.column = sl_fsck_column_name(&t.column, column);
     silt_status status = tell_bound(b, &where, judged.min, false, &t, &stated->min, &truth->min);
     if (status == SILT_OK) {
         status = tell_bound(b, &where, judged.max, true, &t, &stated->max, &truth->max);

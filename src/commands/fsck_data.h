@@ -49,7 +49,16 @@ silt_status sl_fsck_query(struct sl_fsck_reader *reader, struct sl_fsck_item *it
                           silt_status (*visit)(void *ctx, const struct sl_fsck_row *row, silt_error *err), void *ctx,
                           silt_error *err);
 
+/* ---- fsck_stated.c ---- */
+
+/* Tells of statistics of a file that cannot be read as what they are to be. where: the file. */
+silt_status sl_fsck_check_stated(struct sl_fsck_reader *reader, const struct sl_fsck_item *item,
+                                 const struct sl_fsck_about *where, silt_error *err);
+
 /* ---- fsck_columns.c ---- */
+
+/* The path of a column, with dots, appended to buf and borrowed from it. */
+struct sl_str sl_fsck_column_name(struct sl_buf *buf, const struct sl_skip_column *column);
 
 /* The columns and schemas of the reader. */
 silt_status sl_fsck_find_columns(struct sl_fsck_reader *reader, silt_error *err);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "commands/fsck_data.h"
 #include "kernel/engine/engine.h"
+#include "kernel/feature/feature.h"
 #include "kernel/scan/scan_filter.h"
 #include "kernel/snapshot/state.h"
 #include "schema/value.h"
@@ -92,6 +93,19 @@ static silt_status ask_sizes(struct visit *v, silt_error *err)
     return status;
 }
 
+/* Engines without vectors read such a table, and show the rows that are deleted. */
+static silt_status check_feature(struct visit *v, const struct sl_add *add, silt_error *err)
+{
+    const struct sl_fsck_about where = about(v, SL_FSCK_VECTOR, add);
+    if (add->deletion_vector == NULL ||
+        sl_protocol_has_feature(sl_snapshot_protocol(v->fsck->snapshot), "deletionVectors")) {
+        return SILT_OK;
+    }
+    return sl_fsck_tell(v->fsck, &where, err,
+                        "the file has a deletion vector, but the protocol does not list deletionVectors: engines "
+                        "without vectors show deleted rows");
+}
+
 /* *is_there: it can be read. */
 static silt_status check_file(struct visit *v, const struct sl_add *add, struct sl_arena *scratch, bool *is_there,
                               silt_error *err)
@@ -105,6 +119,7 @@ static silt_status check_file(struct visit *v, const struct sl_add *add, struct 
     bool has_tag = false;
     *is_there = false;
     fsck->report.files++;
+    SL_TRY(check_feature(v, add, err));
     silt_status status = sl_snapshot_file_path(fsck->snapshot, scratch, add->path, &path, &found);
     if (status == SILT_OK && (v->early == NULL || !sl_early_knows(v->early, path, &size, &has_tag))) {
         status = silt_storage_stat(fsck->source.storage, fsck->call, path.ptr, &size, &modified_ms, &found);

@@ -13,6 +13,7 @@
  *   fsck_files.c       the live files: there, of their size, partition values; which are read
  *   fsck_columns.c     the columns that have statistics
  *   fsck_data.c        rows of files, by the data plane (fsck_query.c); fsck_judge.c: statistics against them (pure)
+ *   fsck_stated.c      statistics that cannot be read as what they are to be
  *   fsck_row_ids.c     ranges of row ids
  *
  * One owner, one thread (stores and commits are read by several on their own).

@@ -131,6 +131,32 @@ static void statistics_that_are_no_json_are_a_note(void **state)
     check(s, "note statistics 1 - part-: - for -\n");
 }
 
+static void statistics_that_are_no_counts_or_bounds_are_told(void **state)
+{
+    struct session_fixture *s = *state;
+    make(s);
+    falsify(s, VERSION1, "\\\"numRecords\\\":10", "\\\"numRecords\\\":-1");
+    falsify(s, VERSION1, "\\\"minValues\\\":{\\\"id\\\":0", "\\\"minValues\\\":{\\\"id\\\":\\\"zero\\\"");
+    falsify(s, VERSION1, "\\\"maxValues\\\":{\\\"id\\\":9", "\\\"maxValues\\\":{\\\"id\\\":9,\\\"id\\\":5");
+    falsify(s, VERSION1, "\\\"n\\\":3}", "\\\"n\\\":3000000000}"); /* the minimum of n */
+    falsify(s, VERSION1, "\\\"n\\\":3}", "\\\"n\\\":\\\"3\\\"}");  /* its nulls */
+    check(s, "fault statistics 1 - part-: -1 for -\n"
+             "note statistics 1 id part-: \"zero\" for -\n"
+             "fault statistics 1 id part-: 9 for -\n"
+             "fault statistics 1 n part-: \"3\" for -\n"
+             "note statistics 1 n part-: 3000000000 for -\n");
+}
+
+static void statistics_of_reals_without_order_are_no_finding(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (d DOUBLE, f FLOAT)");
+    session_expect_done(s, "INSERT INTO t VALUES (1.5, 2.5), ('nan'::DOUBLE, 'inf'::FLOAT)");
+    falsify(s, VERSION1, "\\\"maxValues\\\":{}",
+            "\\\"maxValues\\\":{\\\"d\\\":\\\"NaN\\\",\\\"f\\\":\\\"Infinity\\\"}");
+    check(s, "");
+}
+
 static void statistics_of_members_are_told_by_their_way(void **state)
 {
     struct session_fixture *s = *state;
@@ -295,6 +321,15 @@ static void statistics_are_compared_with_the_rows_that_a_vector_leaves(void **st
     check(s, "fault statistics 1 - a.parquet: - for -\n");
 }
 
+static void vector_that_the_protocol_does_not_announce_is_told(void **state)
+{
+    struct session_fixture *s = *state;
+    make_vector(s, STATS("0", "9"), hand_inline(s, ODD, 4));
+    check(s, "");
+    falsify(s, "t/_delta_log/00000000000000000000.json", HAND_VECTOR_PROTOCOL, HAND_PROTOCOL);
+    check(s, "fault deletion-vector 1 - a.parquet: - for -\n");
+}
+
 static void vector_with_a_flipped_byte_is_told_and_its_file_read_without_it(void **state)
 {
     struct session_fixture *s = *state;
@@ -404,6 +439,8 @@ int main(void)
         SESSION_TEST(number_of_rows_must_be_right),
         SESSION_TEST(chars_are_compared_as_they_are_stored),
         SESSION_TEST(statistics_that_are_no_json_are_a_note),
+        SESSION_TEST(statistics_that_are_no_counts_or_bounds_are_told),
+        SESSION_TEST(statistics_of_reals_without_order_are_no_finding),
         SESSION_TEST(statistics_of_members_are_told_by_their_way),
         SESSION_TEST(wide_bounds_need_only_be_bounds),
         SESSION_TEST(files_must_be_there_and_of_their_size),
@@ -413,6 +450,7 @@ int main(void)
         SESSION_TEST(column_of_a_type_that_cannot_be_read_is_told),
         SESSION_TEST(partition_values_must_parse),
         SESSION_TEST(statistics_are_compared_with_the_rows_that_a_vector_leaves),
+        SESSION_TEST(vector_that_the_protocol_does_not_announce_is_told),
         SESSION_TEST(vector_with_a_flipped_byte_is_told_and_its_file_read_without_it),
         SESSION_TEST(vector_of_another_cardinality_or_file_is_told),
         SESSION_TEST(stored_row_ids_must_be_unique),
