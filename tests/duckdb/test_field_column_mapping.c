@@ -81,6 +81,49 @@ static void nested_fields_are_renamed_and_matched_at_every_level(void **state)
 }
 
 /* One name with a dot is not two names. */
+#define LIST_OF(type) "{\"type\":\"array\",\"elementType\":" type ",\"containsNull\":true}"
+#define MAP_OF(type) "{\"type\":\"map\",\"keyType\":\"string\",\"valueType\":" type ",\"valueContainsNull\":true}"
+
+static void struct_all_of_whose_fields_were_replaced_keeps_its_nulls(void **state)
+{
+    struct session_fixture *s = *state;
+    hand_commit(
+        s, "t", 0, NAME_PROTOCOL,
+        hand_metadata(
+            s,
+            MAPPED("k", INT, "k", "1") "," MAPPED("s", STRUCT(MAPPED("b", INT, "pb", "9")), "ps", "2") "," MAPPED(
+                "l", LIST_OF(STRUCT(MAPPED("b", INT, "pb", "10") "," MAPPED("c", TEXT, "pc", "11"))), "pl",
+                "3") "," MAPPED("m", MAP_OF(STRUCT(MAPPED("b", LIST_OF(INT), "pb", "12"))), "pm", "4"),
+            "", NAME_MODE),
+        file(s, "old.parquet",
+             "SELECT 1::INT AS k, {'x': [{'y': 1}]} AS ps, [{'x': 'a'}, NULL] AS pl, MAP {'u': {'x': 1, 'z': 2}, 'v': "
+             "NULL} AS pm UNION ALL SELECT 2, NULL, [], NULL UNION ALL SELECT 3, {'x': NULL}, NULL, MAP {}",
+             "{}", NULL),
+        file(s, "new.parquet",
+             "SELECT 4::INT AS k, {'pb': 7::INT} AS ps, [{'pb': 8::INT, 'pc': 'c'}] AS pl, MAP {'w': {'pb': "
+             "[9::INT]}} AS pm",
+             "{}", NULL),
+        NULL);
+    session_expect_rows(s, "SELECT s::TEXT, l::TEXT, m::TEXT FROM t ORDER BY k",
+                        "{'b': NULL}|[{'b': NULL, 'c': NULL}, NULL]|{u={'b': NULL}, v=NULL}\n"
+                        "NULL|[]|NULL\n"
+                        "{'b': NULL}|NULL|{}\n"
+                        "{'b': 7}|[{'b': 8, 'c': c}]|{w={'b': [9]}}\n");
+    session_expect_rows(s, "SELECT k FROM t WHERE s IS NULL", "2\n");
+    session_expect_rows(s, "SELECT k FROM t WHERE s.b = 7 OR m['u'].b IS NOT NULL", "4\n");
+}
+
+static void struct_without_any_field_to_tell_nulls_by_is_refused(void **state)
+{
+    struct session_fixture *s = *state;
+    hand_create(s, "t",
+                "{\"name\":\"s\",\"type\":" STRUCT(HAND_FIELD("b", "integer")) ",\"nullable\":true,\"metadata\":{}}",
+                "");
+    hand_commit(s, "t", 1,
+                file(s, "1.parquet", "SELECT {'v': {'metadata': ''::BLOB, 'value': ''::BLOB}} AS s", "{}", NULL), NULL);
+    session_expect_fault(s, "SELECT * FROM t", SILT_EUNSUPPORTED, "SILT_UNSUPPORTED", -1);
+}
+
 static void names_may_hold_anything(void **state)
 {
     struct session_fixture *s = *state;
@@ -197,6 +240,8 @@ int main(void)
         SESSION_TEST(partition_values_and_columns_go_by_physical_names),
         SESSION_TEST(column_dropped_and_added_again_is_another_column),
         SESSION_TEST(nested_fields_are_renamed_and_matched_at_every_level),
+        SESSION_TEST(struct_all_of_whose_fields_were_replaced_keeps_its_nulls),
+        SESSION_TEST(struct_without_any_field_to_tell_nulls_by_is_refused),
         SESSION_TEST(names_may_hold_anything),
         SESSION_TEST(ids_decide_in_id_mode_and_a_file_without_any_is_refused),
         SESSION_TEST(two_fields_of_one_id_are_refused),

@@ -8,6 +8,7 @@
 #include "duck_column.h"
 
 #include "base/error.h"
+#include "duck_variant.h"
 
 /* The two types of a part; they have the same shape. */
 struct pair {
@@ -148,6 +149,134 @@ static silt_status read_leaf(const struct builder *b, const struct sl_footer_nod
     return SILT_OK;
 }
 
+/* ---- structs of which a file has no wanted field ---- */
+
+/*
+ * The type of what a file has, of structs one field only. sql NULL: only whether there is one. False for what would have to be read aside, or by
+ * other rules than DuckDB's.
+ */
+static bool put_found(struct sl_buf *sql, const struct sl_footer_node *node);
+
+/* The field of a file's struct that costs least to read, for DuckDB to tell a NULL by; NULL: none that can be. */
+static const struct sl_footer_node *find_witness(const struct sl_footer_node *group)
+{
+    const struct sl_footer_node *found = NULL;
+    const struct sl_footer_node *child = group + 1;
+    for (uint32_t i = 0; i < group->n_children; i++, child += child->n_nodes) {
+        const bool is_better = found == NULL || (found->n_children > 0 && child->n_children == 0);
+        if (is_better && count_named(group, child->name) == 1 && put_found(NULL, child)) {
+            found = child;
+        }
+    }
+    return found;
+}
+
+static bool put_found_struct(struct sl_buf *sql, const struct sl_footer_node *node)
+{
+    const struct sl_footer_node *child = find_witness(node);
+    if (child != NULL && sql != NULL) {
+        sl_buf_put_c(sql, "STRUCT(");
+        sl_duck_put_ident(sql, child->name);
+        sl_buf_put_char(sql, ' ');
+        (void)put_found(sql, child);
+        sl_buf_put_char(sql, ')');
+    }
+    return child != NULL;
+}
+
+static bool put_found_map(struct sl_buf *sql, const struct sl_footer_node *node)
+{
+    const struct sl_footer_node *key = NULL;
+    const struct sl_footer_node *value = NULL;
+    if (!sl_footer_map(node, &key, &value) || !put_found(NULL, key) || !put_found(NULL, value)) {
+        return false;
+    }
+    if (sql != NULL) {
+        sl_buf_put_c(sql, "MAP(");
+        (void)put_found(sql, key);
+        sl_buf_put_c(sql, ", ");
+        (void)put_found(sql, value);
+        sl_buf_put_char(sql, ')');
+    }
+    return true;
+}
+
+/* Recursion is bounded by the depth of footers. What is looked at with sql was looked at without once for each level above it. */
+static bool put_found(struct sl_buf *sql, const struct sl_footer_node *node)
+{
+    struct sl_footer_list list = {0};
+    if (node->repeated || node->codec.len > 0 || sl_variant_fits(node)) {
+        return false;
+    }
+    if (node->n_children == 0) {
+        if (sql != NULL) {
+            sl_buf_put_str(sql, node->type);
+        }
+        return node->type.len > 0;
+    }
+    if (node->shape != SL_SHAPE_LIST) {
+        return node->shape == SL_SHAPE_MAP ? put_found_map(sql, node) : put_found_struct(sql, node);
+    }
+    if (!sl_footer_list(node, &list) || list.bare || !put_found(sql, list.element)) {
+        return false;
+    }
+    if (sql != NULL) {
+        sl_buf_put_c(sql, "[]");
+    }
+    return true;
+}
+
+/* A struct of the wanted fields, each NULL. */
+static silt_status put_nulls(const struct builder *b, struct sl_buf *sql, const struct silt_type *wanted)
+{
+    sl_buf_put_c(sql, "struct_pack(");
+    for (size_t i = 0; i < wanted->n_fields; i++) {
+        sl_buf_put_c(sql, i == 0 ? "" : ", ");
+        sl_duck_put_ident(sql, wanted->fields[i].name);
+        sl_buf_put_c(sql, " := NULL::");
+        SL_TRY(sl_duck_put_type(sql, wanted->fields[i].type, b->err));
+    }
+    sl_buf_put_char(sql, ')');
+    return SILT_OK;
+}
+
+/*
+ * Fields were dropped and others added since the file was written. DuckDB casts no struct to one that has none of its fields, so one of the file's
+ * own is asked for: what is left of it is whether the struct is NULL.
+ */
+static silt_status read_foreign(const struct builder *b, const struct sl_footer_node *node, struct pair type,
+                                struct sl_duck_part *out)
+{
+    struct sl_buf declared;
+    struct sl_buf after;
+    sl_buf_init(&declared, b->arena->env);
+    sl_buf_init(&after, b->arena->env);
+    silt_status status = SILT_OK;
+    if (!put_found_struct(&declared, node)) {
+        status = sl_fail(
+            b->err, SILT_EUNSUPPORTED, NULL,
+            "column %.*s cannot be read: a struct in file %s has none of the fields that are wanted, and none to tell "
+            "nulls by",
+            SL_FMT(b->column->logical->name), b->column->path);
+    } else {
+        sl_buf_put_c(&after, " IS NULL THEN NULL ELSE ");
+        status = put_nulls(b, &after, type.logical);
+        sl_buf_put_c(&after, " END");
+        out->leaf.declared = sl_arena_printf(b->arena, "%s", sl_buf_cstr(&declared));
+        out->leaf.before = "CASE WHEN ";
+        out->leaf.after = sl_arena_printf(b->arena, "%s", sl_buf_cstr(&after));
+        out->converts = true;
+        out->exact = false;
+    }
+    if (status == SILT_OK && (sl_buf_status(&declared, NULL) != SILT_OK || sl_buf_status(&after, NULL) != SILT_OK ||
+                              (out->converts && (out->leaf.declared == NULL || out->leaf.after == NULL)))) {
+        status = sl_fail_nomem(b->err);
+    }
+    sl_buf_release(&declared);
+    sl_buf_release(&after);
+    return status;
+}
+
 /* node NULL: the files lack it, or it is asked for as it is wanted. */
 static silt_status build_struct(const struct builder *b, const struct sl_footer_node *node, struct pair type,
                                 struct sl_duck_part *out)
@@ -155,10 +284,12 @@ static silt_status build_struct(const struct builder *b, const struct sl_footer_
     SL_TRY(new_parts(b, out, type.logical->n_fields));
     out->exact = node != NULL && !node->repeated && node->n_children == type.logical->n_fields;
     const struct sl_footer_node *next = node != NULL ? node + 1 : NULL;
+    bool any = false;
     for (size_t i = 0; i < out->n_parts; i++) {
         const struct silt_field *physical = &type.physical->fields[i];
         struct sl_duck_part *part = &out->parts[i];
         const struct sl_footer_node *found = node != NULL ? sl_footer_find(node, physical, b->by_id) : NULL;
+        any = any || found != NULL;
         SL_TRY(build(b, found, field_of(type, i), part));
         part->name = physical->name;
         part->wanted = type.logical->fields[i].name;
@@ -169,9 +300,9 @@ static silt_status build_struct(const struct builder *b, const struct sl_footer_
         /* A name in another case comes out as the file has it when nothing renames it. */
         out->exact = out->exact && found == next && sl_str_eq(found->name, part->name);
         gather(out, part);
-        next = out->exact ? next + next->n_nodes : NULL;
+        next = out->exact && found != NULL ? found + found->n_nodes : NULL;
     }
-    return SILT_OK;
+    return node != NULL && !any && out->n_parts > 0 ? read_foreign(b, node, type, out) : SILT_OK;
 }
 
 static silt_status build_list(const struct builder *b, const struct sl_footer_node *node, struct pair type,
@@ -185,6 +316,12 @@ static silt_status build_list(const struct builder *b, const struct sl_footer_no
     inner.in_list = true;
     SL_TRY(new_parts(b, out, 1));
     SL_TRY(build(&inner, list.element, element_of(type), &out->parts[0]));
+    if (list.bare && type.logical->element->kind == SILT_TYPE_STRUCT && out->parts[0].leaf.declared != NULL) {
+        return sl_fail(
+            b->err, SILT_EUNSUPPORTED, NULL,
+            "column %.*s cannot be read: elements of a list in file %s have none of the fields that are wanted",
+            SL_FMT(b->column->logical->name), b->column->path);
+    }
     out->bare = list.bare && out->parts[0].n_parts == 1 && type.logical->element->kind == SILT_TYPE_STRUCT;
     out->converts = out->converts || out->bare;
     out->exact = !out->bare && list.element != NULL && sl_footer_layout_is_exact(node);
