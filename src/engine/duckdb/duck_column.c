@@ -298,7 +298,7 @@ static silt_status build_struct(const struct builder *b, const struct sl_footer_
         }
         out->renames = out->renames || !sl_str_eq(part->name, part->wanted);
         /* A name in another case comes out as the file has it when nothing renames it. */
-        out->exact = out->exact && found == next && sl_str_eq(found->name, part->name);
+        out->exact = out->exact && found != NULL && found == next && sl_str_eq(found->name, part->name);
         gather(out, part);
         next = out->exact && found != NULL ? found + found->n_nodes : NULL;
     }
