@@ -175,6 +175,7 @@ static bool check_added(const struct sl_txn_facts *txn, const struct sl_commit *
     if (lenient && txn->first_skipped_append > 0 && may_rest_on_rows(winner) &&
         (their_read == SL_NO_I64 || their_read >= txn->first_skipped_append)) {
         conflict(out, SILT_CONFLICT_CONCURRENT_APPEND, no_path);
+        out->read_append = txn->first_skipped_append;
         return true;
     }
     return false;
@@ -225,7 +226,10 @@ static void check_removed_twice(const struct sl_txn_facts *txn, const struct sl_
 void sl_conflict_check(const struct sl_txn_facts *txn, const struct sl_commit *winner, struct sl_arena *scratch,
                        struct sl_conflict_verdict *out)
 {
-    *out = (struct sl_conflict_verdict){.kind = SILT_CONFLICT_NONE, .winner_version = winner->version};
+    *out = (struct sl_conflict_verdict){.kind = SILT_CONFLICT_NONE,
+                                        .winner_version = winner->version,
+                                        .schema = txn->schema,
+                                        .physical = txn->physical};
     if (winner->commit_info != NULL) {
         out->winner_operation = winner->commit_info->operation;
     }
@@ -292,6 +296,17 @@ static const struct conflict_text *text_of(silt_conflict_kind kind)
     return &texts[kind];
 }
 
+/* Partition values go by physical names, which tell a user nothing. */
+static struct sl_str column_name(const struct sl_conflict_verdict *verdict, struct sl_str key)
+{
+    for (size_t i = 0; verdict->physical != NULL && i < verdict->physical->root.n_fields; i++) {
+        if (sl_str_eq(verdict->physical->root.fields[i].name, key)) {
+            return verdict->schema->root.fields[i].name;
+        }
+    }
+    return key;
+}
+
 struct sl_str sl_conflict_partition_text(const struct sl_conflict_verdict *verdict, struct sl_arena *arena)
 {
     const struct sl_kv_list *partition = verdict->partition;
@@ -303,7 +318,7 @@ struct sl_str sl_conflict_partition_text(const struct sl_conflict_verdict *verdi
     for (size_t i = 0; i < partition->n; i++) {
         const struct sl_str value = partition->items[i].value;
         sl_buf_put_c(&text, i == 0 ? "[" : ", ");
-        sl_buf_put_str(&text, partition->items[i].key);
+        sl_buf_put_str(&text, column_name(verdict, partition->items[i].key));
         sl_buf_put_char(&text, '=');
         sl_buf_put_str(&text, value.ptr != NULL && value.len > 0 ? value : SL_STR("null"));
     }
@@ -332,15 +347,27 @@ static void add_hint(const struct sl_conflict_verdict *verdict, const struct con
     }
 }
 
+/* The winner brought no row that should have been read; what it left may rest on one that was let pass. */
+static silt_status fail_read_append(const struct sl_conflict_verdict *verdict, struct sl_str operation,
+                                    const char *code, silt_error *err)
+{
+    return sl_fail(
+        err, SILT_ECONFLICT, code,
+        "version %lld (%.*s) may have read rows that version %lld appended and this transaction did not read",
+        (long long)verdict->winner_version, SL_FMT(operation), (long long)verdict->read_append);
+}
+
 silt_status sl_conflict_fail(const struct sl_conflict_verdict *verdict, struct sl_arena *scratch, silt_error *err)
 {
     const struct conflict_text *text = text_of(verdict->kind);
     const struct sl_str operation = verdict->winner_operation.ptr != NULL ? verdict->winner_operation
                                                                           : SL_STR("an unnamed operation");
     const bool names_file = verdict->path.ptr != NULL;
-    const silt_status status = sl_fail(err, SILT_ECONFLICT, text->code, "version %lld (%.*s) %s%s%.*s",
-                                       (long long)verdict->winner_version, SL_FMT(operation), text->what,
-                                       names_file ? ": " : "", SL_FMT(verdict->path));
+    const bool read_append = verdict->kind == SILT_CONFLICT_CONCURRENT_APPEND && verdict->read_append > 0;
+    const silt_status status = read_append ? fail_read_append(verdict, operation, text->code, err)
+                                           : sl_fail(err, SILT_ECONFLICT, text->code, "version %lld (%.*s) %s%s%.*s",
+                                                     (long long)verdict->winner_version, SL_FMT(operation), text->what,
+                                                     names_file ? ": " : "", SL_FMT(verdict->path));
     sl_error_version(err, verdict->winner_version);
     add_hint(verdict, text, scratch, err);
     return status;

@@ -52,7 +52,10 @@ struct sl_conflict_verdict {
     struct sl_str winner_operation;     /* borrowed from the winner */
     struct sl_str path;                 /* the file concerned, the domain or the application id; absent if none */
     const struct sl_kv_list *partition; /* of the file; NULL: not known, or the table is not partitioned */
-    bool skip;                          /* our application id and version are already recorded by the winner */
+    const silt_schema *schema;          /* with physical: what the columns of the partition are called; borrowed */
+    const silt_schema *physical;        /* NULL: as in schema */
+    int64_t read_append; /* > 0: the winner may have read the blind append of this version, which was let pass */
+    bool skip;           /* our application id and version are already recorded by the winner */
     bool skipped_append; /* a blind append whose rows could have been read was let pass: the caller keeps the
                                        first such version in first_skipped_append for the winners after it */
 };
@@ -70,7 +73,7 @@ silt_status sl_conflict_expired(int64_t read_version, silt_error *err);
 /* Sets err to the class and text of a verdict: winning version, its operation, the file, what to do. */
 silt_status sl_conflict_fail(const struct sl_conflict_verdict *verdict, struct sl_arena *scratch, silt_error *err);
 
-/* "[p=x, q=null]" of the verdict's partition; absent without one, or for want of memory. */
+/* "[p=x, q=null]" of the verdict's partition, in the names of the schema; absent without one, or for want of memory. */
 struct sl_str sl_conflict_partition_text(const struct sl_conflict_verdict *verdict, struct sl_arena *arena);
 
 #endif

@@ -224,6 +224,24 @@ static void skipped_append_stands_against_a_later_reader_of_it(void **state)
                      SILT_CONFLICT_NONE);
 }
 
+/* It added no row itself: a text that says so sends the reader to the wrong version. */
+static void refusal_for_a_skipped_append_names_both_versions(void **state)
+{
+    (void)state;
+    silt_error err = SILT_ERROR_INIT;
+    read_where("p = 'x'");
+    f.facts.first_skipped_append = 4;
+    assert_int_equal(against_version(6, "{\"commitInfo\":{\"operation\":\"TRUNCATE\",\"readVersion\":5}}\n" REMOVE(
+                                            "q", "y", "true")),
+                     SILT_CONFLICT_CONCURRENT_APPEND);
+    assert_int_equal(sl_conflict_fail(&f.verdict, &f.arena, &err), SILT_ECONFLICT);
+    assert_string_equal(err.code_name, "DELTA_CONCURRENT_APPEND");
+    assert_string_equal(err.message, "version 6 (TRUNCATE) may have read rows that version 4 appended and this "
+                                     "transaction did not read");
+    assert_int_equal(err.version, 6);
+    assert_non_null(strstr(err.hint, "DELTA_CONCURRENT_APPEND.WITHOUT_HINT"));
+}
+
 /* A domain, or the state of a stream, may hold what was read, without a file. */
 static void skipped_append_stands_against_a_reader_that_changed_no_file(void **state)
 {
@@ -422,6 +440,24 @@ static void hint_names_the_partition_where_there_is_one(void **state)
     assert_non_null(strstr(err.hint, "DELTA_CONCURRENT_DELETE_READ.WITHOUT_HINT"));
 }
 
+static void hint_names_a_mapped_column_as_the_schema_does(void **state)
+{
+    (void)state;
+    static const char logical_json[] = "{\"type\":\"struct\",\"fields\":["
+                                       "{\"name\":\"day\",\"type\":\"string\",\"nullable\":true,\"metadata\":{}},"
+                                       "{\"name\":\"n\",\"type\":\"long\",\"nullable\":true,\"metadata\":{}}]}";
+    silt_schema *logical = NULL;
+    silt_error err = SILT_ERROR_INIT;
+    assert_int_equal(silt_schema_from_json(&f.env.env, logical_json, strlen(logical_json), &logical, NULL), SILT_OK);
+    f.facts.read_whole_table = true;
+    f.facts.physical = f.schema; /* whose names partition values have */
+    f.facts.schema = logical;
+    assert_int_equal(against(NOT_BLIND ADD("a", "x", "1", "2", "true")), SILT_CONFLICT_CONCURRENT_APPEND);
+    assert_int_equal(sl_conflict_fail(&f.verdict, &f.arena, &err), SILT_ECONFLICT);
+    assert_non_null(strstr(err.hint, "of partition [day=x] ("));
+    silt_schema_unref(logical);
+}
+
 static void expect_refusal(const char *lines, const char *code, const char *message)
 {
     silt_error err = SILT_ERROR_INIT;
@@ -475,6 +511,7 @@ int main(void)
         TEST(statistics_tell_rows_apart),
         TEST(skipped_append_stands_against_a_later_reader_of_it),
         TEST(skipped_append_stands_against_a_reader_that_changed_no_file),
+        TEST(refusal_for_a_skipped_append_names_both_versions),
         TEST(transaction_without_data_change_ignores_new_rows),
         TEST(application_id_decides_before_all_else),
         TEST(same_domain_conflicts_unless_it_is_row_trackings),
@@ -489,6 +526,7 @@ int main(void)
         TEST(scan_that_lists_its_files_does_not_mind_others_going),
         TEST(backfill_leaves_removed_files_to_the_rebase),
         TEST(hint_names_the_partition_where_there_is_one),
+        TEST(hint_names_a_mapped_column_as_the_schema_does),
         TEST(each_of_the_seven_says_who_won_with_what_and_where),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
