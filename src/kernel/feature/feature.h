@@ -102,6 +102,9 @@ silt_status sl_property_check_owner(struct sl_str key, silt_error *err);
 /* The key as it is stored: known delta.* keys in their own spelling, delta.feature.* and delta.universalFormat.config.* in
  * lower case, others as they are. Borrows from key, static text or the arena; absent when out of memory. */
 struct sl_str sl_property_canonical(struct sl_arena *arena, struct sl_str key);
+/* The value as it is stored: truth values and choices of known properties in the protocol's spelling, since other readers compare
+ * letter by letter; everything else as it is. Borrows from value or static text. */
+struct sl_str sl_property_canonical_value(struct sl_str key, struct sl_str value);
 /* Effective values with their defaults; a value that does not parse is the default. */
 bool sl_property_bool(const struct sl_kv_list *config, const char *key);
 int64_t sl_property_int(const struct sl_kv_list *config, const char *key);

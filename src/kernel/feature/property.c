@@ -85,6 +85,23 @@ struct sl_str sl_property_canonical(struct sl_arena *arena, struct sl_str key)
     return sl_str_make(lower, key.len);
 }
 
+struct sl_str sl_property_canonical_value(struct sl_str key, struct sl_str value)
+{
+    const struct property *known = find_property(key);
+    bool flag = false;
+    struct sl_str choice;
+    if (known == NULL) {
+        return value;
+    }
+    if (known->type == SL_PROPERTY_BOOL && sl_property_parse_bool(value, &flag)) {
+        return flag ? SL_STR("true") : SL_STR("false");
+    }
+    if (known->type == SL_PROPERTY_ENUM && sl_property_match_choice(value, known->choices, &choice)) {
+        return choice;
+    }
+    return value;
+}
+
 static silt_status fail_unknown(struct sl_str key, silt_error *err)
 {
     const struct property *near = NULL;

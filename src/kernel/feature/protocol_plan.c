@@ -184,7 +184,7 @@ static bool needs_mapping(const struct sl_kv_list *config)
            sl_property_bool(config, "delta.enableIcebergCompatV3");
 }
 
-/* Properties that are stored: protocol settings left out, keys in their own spelling, the last of equal keys wins. */
+/* Properties that are stored: protocol settings left out, keys and values in their own spelling, the last of equal keys wins. */
 static silt_status keep_properties(struct sl_arena *arena, const struct sl_kv_list *properties, struct sl_kv_list *out,
                                    silt_error *err)
 {
@@ -206,7 +206,7 @@ static silt_status keep_properties(struct sl_arena *arena, const struct sl_kv_li
         while (at < n && !sl_str_eq(kept[at].key, key)) {
             at++;
         }
-        kept[at] = (struct sl_kv){key, properties->items[i].value};
+        kept[at] = (struct sl_kv){key, sl_property_canonical_value(key, properties->items[i].value)};
         n = at == n ? n + 1 : n;
     }
     *out = (struct sl_kv_list){kept, n};

@@ -125,6 +125,7 @@ silt_status silt_txn_set_property(silt_txn *txn, const char *key, const char *va
     if (pair.key.ptr == NULL) {
         return sl_fail_nomem(err);
     }
+    pair.value = sl_property_canonical_value(pair.key, pair.value);
     if (sl_property_is_protocol(pair.key)) {
         return set_protocol_setting(txn, pair, err);
     }

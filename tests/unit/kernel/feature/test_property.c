@@ -121,6 +121,27 @@ static void keys_are_stored_in_their_own_spelling(void **state)
     sl_arena_release(&arena);
 }
 
+static bool stored(const char *key, const char *value, const char *expected)
+{
+    return sl_str_eq_c(sl_property_canonical_value(sl_str_from(key), sl_str_from(value)), expected);
+}
+
+/* Readers on delta-kernel-rs take "NAME" for no mode of column mapping and "TRUE" for false. */
+static void values_are_stored_in_the_spelling_that_all_readers_know(void **state)
+{
+    (void)state;
+    assert_true(stored("delta.columnMapping.mode", "NAME", "name"));
+    assert_true(stored("delta.COLUMNmapping.mode", "Id", "id"));
+    assert_true(stored("delta.isolationLevel", "SERIALIZABLE", "Serializable"));
+    assert_true(stored("delta.appendOnly", "TRUE", "true"));
+    assert_true(stored("delta.checkpoint.writeStatsAsJson", "False", "false"));
+    assert_true(stored("delta.targetFileSize", "1GB", "1GB"));
+    assert_true(stored("delta.logRetentionDuration", "Interval 1 DAY", "Interval 1 DAY"));
+    assert_true(stored("delta.constraints.a", "TRUE", "TRUE"));
+    assert_true(stored("my.flag", "TRUE", "TRUE"));
+    assert_true(stored("delta.appendOnly", "", ""));
+}
+
 static void unset_and_unreadable_values_are_the_default(void **state)
 {
     (void)state;
@@ -163,6 +184,7 @@ int main(void)
         cmocka_unit_test(what_writers_alone_set_cannot_be_given),
         cmocka_unit_test(bad_intervals_are_errors_not_defaults),
         cmocka_unit_test(keys_are_stored_in_their_own_spelling),
+        cmocka_unit_test(values_are_stored_in_the_spelling_that_all_readers_know),
         cmocka_unit_test(unset_and_unreadable_values_are_the_default),
         cmocka_unit_test(set_values_are_read),
     };
