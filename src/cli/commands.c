@@ -173,7 +173,7 @@ static const struct sl_command COMMANDS[] = {
         .details =
             "Of which kind is said by the table property delta.checkpointPolicy: classic, one file; v2, a top file and\n"
             "sidecars. --parts is for engines that read one file too slowly, and never for tables with the feature\n"
-            "v2Checkpoint. A classic checkpoint that is there already is left alone. The table itself is not changed.\n",
+            "v2Checkpoint. A V1 checkpoint that is there already is left alone. The table itself is not changed.\n",
         .examples = "  silt checkpoint /data/rentals\n"
                     "  silt checkpoint rentals --v2 -o json\n"
                     "  silt checkpoint rentals@v120\n",

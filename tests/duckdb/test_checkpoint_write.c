@@ -464,6 +464,46 @@ static void parts_of_an_earlier_attempt_are_completed(void **state)
     expect_sound(s, "t");
 }
 
+/* Readers on delta-kernel-rs take any of several, and refuse the table when the hint is of another. */
+static void no_v1_checkpoint_is_put_beside_another(void **state)
+{
+    struct session_fixture *s = *state;
+    const struct sl_checkpoint_options twos = {.kind = SL_CHECKPOINT_V1, .rows_per_part = 2};
+    const struct sl_checkpoint_options ones = {.kind = SL_CHECKPOINT_V1, .rows_per_part = 1};
+    hand_create(s, "t", HAND_FIELD("v", "long"), "");
+    for (int i = 1; i <= 4; i++) {
+        hand_commit(s, "t", i, hand_add(s, sl_arena_printf(&s->arena, "a%d", i), "{}", NULL), NULL);
+    }
+    assert_int_equal(must_write(s, "t", &twos).n_files, 2);
+    assert_false(must_write(s, "t", NULL).written);
+    assert_false(must_write(s, "t", &ones).written);
+    assert_int_equal(count_files(s, "t/_delta_log", ".checkpoint."), 2);
+    hand_commit(s, "t", 5, hand_add(s, "a5", "{}", NULL), NULL);
+    assert_true(must_write(s, "t", NULL).written);
+    assert_false(must_write(s, "t", &twos).written);
+    assert_int_equal(count_files(s, "t/_delta_log", ".checkpoint."), 3);
+    expect_sound(s, "t");
+}
+
+/* Whoever asks for a checkpoint gets one that can be read. */
+static void a_torn_checkpoint_in_parts_gets_one_beside_it(void **state)
+{
+    struct session_fixture *s = *state;
+    const struct sl_checkpoint_options parts = {.kind = SL_CHECKPOINT_V1, .rows_per_part = 2};
+    hand_create(s, "t", HAND_FIELD("v", "long"), "");
+    for (int i = 1; i <= 4; i++) {
+        hand_commit(s, "t", i, hand_add(s, sl_arena_printf(&s->arena, "a%d", i), "{}", NULL), NULL);
+    }
+    for (int part = 1; part <= 2; part++) {
+        assert_int_equal(must_write(s, "t", &parts).n_files, part == 1 ? 2 : 1);
+        hand_put(s, sl_arena_printf(&s->arena, "t/_delta_log/%020d.checkpoint.%010d.%010d.parquet", 4, part, 2),
+                 "PAR1 torn");
+        assert_true(must_write(s, "t", NULL).written);
+        hand_remove(s, "t/_delta_log/00000000000000000004.checkpoint.parquet");
+        hand_remove(s, sl_arena_printf(&s->arena, "t/_delta_log/%020d.checkpoint.%010d.%010d.parquet", 4, part, 2));
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, session_set_up, session_tear_down)
@@ -483,6 +523,8 @@ int main(void)
         TEST(a_broken_hint_is_replaced),
         TEST(a_torn_older_checkpoint_is_gone_around),
         TEST(parts_of_an_earlier_attempt_are_completed),
+        TEST(no_v1_checkpoint_is_put_beside_another),
+        TEST(a_torn_checkpoint_in_parts_gets_one_beside_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

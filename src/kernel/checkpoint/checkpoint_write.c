@@ -57,6 +57,18 @@ static silt_status is_there(const struct writing *w, bool *there, silt_error *er
     return status;
 }
 
+/*
+ * Does the view rest on a checkpoint of this very version, in one file or in parts, which could be opened? Another one beside it, in one
+ * file or in another number of parts, would say the same, and readers on delta-kernel-rs take either and refuse the table when
+ * the hint is of the other.
+ */
+static bool rests_on_v1(const struct writing *w, const struct sl_log_view *view)
+{
+    const struct sl_log_segment *segment = &view->segment;
+    return segment->checkpoint_version == silt_snapshot_version(w->snapshot) && segment->n_checkpoint > 0 &&
+           (segment->checkpoint[0].kind == SL_LOG_CHECKPOINT || segment->checkpoint[0].kind == SL_LOG_CHECKPOINT_PART);
+}
+
 /* PROTOCOL: Catalog-managed tables: checkpoints can only be created for versions that are published. */
 static silt_status check_published(const struct sl_log_view *view, silt_error *err)
 {
@@ -374,6 +386,9 @@ silt_status sl_checkpoint_write_told(silt_snapshot *snapshot, const silt_call *c
         }
     }
     SL_TRY(sl_snapshot_view(snapshot, call, true, &view, err));
+    if (!w.plan.is_v2 && rests_on_v1(&w, view)) {
+        return SILT_OK;
+    }
     silt_error found = SILT_ERROR_INIT;
     silt_status status = write_view(&w, view, result, &found);
     while (status == SILT_ENOTFOUND || (status != SILT_OK && w.bad_checkpoint)) {
