@@ -94,17 +94,25 @@ static silt_status stat_file(void *impl, const silt_call *call, const char *path
     return SILT_OK;
 }
 
+/* A file system that may only be read says so before it looks for the file. */
+static bool is_not_there(const char *file, int error)
+{
+    struct stat found;
+    return error == ENOENT || error == ENOTDIR || (error == EROFS && lstat(file, &found) != 0 && errno == ENOENT);
+}
+
 static silt_status remove_file(void *impl, const silt_call *call, const char *path, silt_error *err)
 {
     const struct sl_local *local = impl;
     (void)call; /* one quick system call: the dispatch has looked */
     char file[SL_LOCAL_PATH_SIZE];
     SL_TRY(sl_local_file_path(path, file, err));
-    if (unlink(file) == 0 || errno == ENOENT || errno == ENOTDIR) {
+    const int error = unlink(file) == 0 ? 0 : errno;
+    if (error == 0 || is_not_there(file, error)) {
         sl_local_folders_drop(local->folders, file);
         return SILT_OK;
     }
-    return sl_local_fail_write(err, errno, "remove it");
+    return sl_local_fail_write(err, error, "remove it");
 }
 
 static silt_status local_path(void *impl, const char *path, char *buf, size_t buf_size, silt_error *err)

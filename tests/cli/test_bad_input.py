@@ -442,6 +442,7 @@ def full_and_read_only_stores():
         assert not any(line.startswith(".silt-") for line in out), done
         assert sum(line.endswith(".parquet") for line in out) == 1, done
         assert err[0].startswith("error: [SILT_NO_SPACE]") and any("[SILT_ACCESS_DENIED]" in line for line in err[1:]), done
+        assert not any("stays behind" in line for line in err), done  # nothing was made
 
 
 def limited_file_size():
