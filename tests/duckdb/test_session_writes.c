@@ -163,6 +163,28 @@ static void partition_gives_values_and_says_what_is_overwritten(void **state)
     session_expect_rows(s, "SELECT id FROM t", "8\n");
 }
 
+/* Everyone else would read a day far in the future, or none. */
+static void infinite_days_and_times_are_refused_as_partition_values(void **state)
+{
+    static const char *const types[][2] = {
+        {"DATE", "DATE"}, {"TIMESTAMP", "TIMESTAMPTZ"}, {"TIMESTAMP_NTZ", "TIMESTAMP"}};
+    struct session_fixture *s = *state;
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        session_expect_done(
+            s, session_format(s, "CREATE TABLE t%zu (id BIGINT, p %s) USING delta PARTITIONED BY (p)", i, types[i][0]));
+        for (int sign = 0; sign < 2; sign++) {
+            const char *minus = sign == 1 ? "-" : "";
+            expect_refused(s, session_format(s, "INSERT INTO t%zu VALUES (1, '%sinfinity'::%s)", i, minus, types[i][1]),
+                           SILT_ESCHEMA, "CAST_OVERFLOW");
+            expect_refused(s,
+                           session_format(s, "INSERT INTO t%zu SELECT i, '%sinfinity'::%s FROM range(2000) r(i)", i,
+                                          minus, types[i][1]),
+                           SILT_ESCHEMA, "CAST_OVERFLOW");
+        }
+        session_expect_rows(s, session_format(s, "SELECT count(*) FROM t%zu", i), "0\n");
+    }
+}
+
 static void dynamic_overwrite_replaces_partitions_that_receive_rows(void **state)
 {
     struct session_fixture *s = *state;
@@ -619,6 +641,7 @@ int main(void)
         SESSION_TEST(tables_with_change_data_replace_whole_files_only),
         SESSION_TEST(append_only_tables_replace_nothing),
         SESSION_TEST(partition_gives_values_and_says_what_is_overwritten),
+        SESSION_TEST(infinite_days_and_times_are_refused_as_partition_values),
         SESSION_TEST(dynamic_overwrite_replaces_partitions_that_receive_rows),
         SESSION_TEST(dynamic_overwrite_of_a_plain_table_replaces_all),
         SESSION_TEST(evolution_adds_columns_at_every_level),

@@ -59,6 +59,23 @@ static bool read_value(duckdb_logical_type type, void *data, idx_t row, silt_val
     }
 }
 
+/* DuckDB's infinite dates and times are ordinary ones to everyone else, as in columns that are no keys (duck_stats.c). */
+static silt_status check_finite(const silt_value *value, silt_error *err)
+{
+    bool finite = true;
+    if (value->kind == SILT_TYPE_DATE) {
+        finite = duckdb_is_finite_date((duckdb_date){.days = (int32_t)value->as.i64});
+    } else if (value->kind == SILT_TYPE_TIMESTAMP || value->kind == SILT_TYPE_TIMESTAMP_NTZ) {
+        finite = duckdb_is_finite_timestamp((duckdb_timestamp){.micros = value->as.i64});
+    }
+    return finite
+               ? SILT_OK
+               : sl_fail(err, SILT_ESCHEMA, "CAST_OVERFLOW",
+                         "[CAST_OVERFLOW] a partition column holds %sinfinity, which is no date or time that a Delta "
+                         "table can store",
+                         value->as.i64 < 0 ? "-" : "");
+}
+
 /* ---- texts that are kept ---- */
 
 void sl_duck_texts_open(struct sl_dataplane *dp, struct sl_duck_texts *texts)
@@ -183,8 +200,8 @@ static void give_text(duckdb_function_info info, duckdb_data_chunk input, duckdb
         sl_buf_clear(&text);
         if (!read_value(type, data, row, &value)) {
             sl_fail(&err, SILT_ESCHEMA, NULL, "a column of this type cannot partition a table");
-        } else if (sl_partition_value_format(&text, &value, &err) == SILT_OK && sl_buf_status(&text, &err) == SILT_OK &&
-                   keep_long(dp, ids[row], &text, &err) == SILT_OK) {
+        } else if (check_finite(&value, &err) == SILT_OK && sl_partition_value_format(&text, &value, &err) == SILT_OK &&
+                   sl_buf_status(&text, &err) == SILT_OK && keep_long(dp, ids[row], &text, &err) == SILT_OK) {
             duckdb_vector_assign_string_element_len(output, row, sl_buf_cstr(&text), text.len);
         }
     }
