@@ -10,6 +10,9 @@
 #include "base/error.h"
 #include "duck_variant.h"
 
+/* Lists and maps that a field may have in one another that is read for nothing but its struct. */
+#define WITNESS_LISTS 4
+
 /* The two types of a part; they have the same shape. */
 struct pair {
     const struct silt_type *logical;
@@ -153,56 +156,56 @@ static silt_status read_leaf(const struct builder *b, const struct sl_footer_nod
 
 /*
  * The type of what a file has, of structs one field only. sql NULL: only whether there is one. False for what would have to be read aside, or by
- * other rules than DuckDB's.
+ * other rules than DuckDB's, and for more lists and maps in one another than `lists`: each doubles the time that DuckDB takes.
  */
-static bool put_found(struct sl_buf *sql, const struct sl_footer_node *node);
+static bool put_found(struct sl_buf *sql, const struct sl_footer_node *node, unsigned lists);
 
 /* The field of a file's struct that costs least to read, for DuckDB to tell a NULL by; NULL: none that can be. */
-static const struct sl_footer_node *find_witness(const struct sl_footer_node *group)
+static const struct sl_footer_node *find_witness(const struct sl_footer_node *group, unsigned lists)
 {
     const struct sl_footer_node *found = NULL;
     const struct sl_footer_node *child = group + 1;
     for (uint32_t i = 0; i < group->n_children; i++, child += child->n_nodes) {
         const bool is_better = found == NULL || (found->n_children > 0 && child->n_children == 0);
-        if (is_better && count_named(group, child->name) == 1 && put_found(NULL, child)) {
+        if (is_better && count_named(group, child->name) == 1 && put_found(NULL, child, lists)) {
             found = child;
         }
     }
     return found;
 }
 
-static bool put_found_struct(struct sl_buf *sql, const struct sl_footer_node *node)
+static bool put_found_struct(struct sl_buf *sql, const struct sl_footer_node *node, unsigned lists)
 {
-    const struct sl_footer_node *child = find_witness(node);
+    const struct sl_footer_node *child = find_witness(node, lists);
     if (child != NULL && sql != NULL) {
         sl_buf_put_c(sql, "STRUCT(");
         sl_duck_put_ident(sql, child->name);
         sl_buf_put_char(sql, ' ');
-        (void)put_found(sql, child);
+        (void)put_found(sql, child, lists);
         sl_buf_put_char(sql, ')');
     }
     return child != NULL;
 }
 
-static bool put_found_map(struct sl_buf *sql, const struct sl_footer_node *node)
+static bool put_found_map(struct sl_buf *sql, const struct sl_footer_node *node, unsigned lists)
 {
     const struct sl_footer_node *key = NULL;
     const struct sl_footer_node *value = NULL;
-    if (!sl_footer_map(node, &key, &value) || !put_found(NULL, key) || !put_found(NULL, value)) {
+    if (!sl_footer_map(node, &key, &value) || !put_found(NULL, key, lists) || !put_found(NULL, value, lists)) {
         return false;
     }
     if (sql != NULL) {
         sl_buf_put_c(sql, "MAP(");
-        (void)put_found(sql, key);
+        (void)put_found(sql, key, lists);
         sl_buf_put_c(sql, ", ");
-        (void)put_found(sql, value);
+        (void)put_found(sql, value, lists);
         sl_buf_put_char(sql, ')');
     }
     return true;
 }
 
 /* Recursion is bounded by the depth of footers. What is looked at with sql was looked at without once for each level above it. */
-static bool put_found(struct sl_buf *sql, const struct sl_footer_node *node)
+static bool put_found(struct sl_buf *sql, const struct sl_footer_node *node, unsigned lists)
 {
     struct sl_footer_list list = {0};
     if (node->repeated || node->codec.len > 0 || sl_variant_fits(node)) {
@@ -214,10 +217,13 @@ static bool put_found(struct sl_buf *sql, const struct sl_footer_node *node)
         }
         return node->type.len > 0;
     }
-    if (node->shape != SL_SHAPE_LIST) {
-        return node->shape == SL_SHAPE_MAP ? put_found_map(sql, node) : put_found_struct(sql, node);
+    if (node->shape == SL_SHAPE_PLAIN) {
+        return put_found_struct(sql, node, lists);
     }
-    if (!sl_footer_list(node, &list) || list.bare || !put_found(sql, list.element)) {
+    if (lists == 0 || node->shape == SL_SHAPE_MAP) {
+        return lists > 0 && put_found_map(sql, node, lists - 1);
+    }
+    if (!sl_footer_list(node, &list) || list.bare || !put_found(sql, list.element, lists - 1)) {
         return false;
     }
     if (sql != NULL) {
@@ -252,7 +258,7 @@ static silt_status read_foreign(const struct builder *b, const struct sl_footer_
     sl_buf_init(&declared, b->arena->env);
     sl_buf_init(&after, b->arena->env);
     silt_status status = SILT_OK;
-    if (!put_found_struct(&declared, node)) {
+    if (!put_found_struct(&declared, node, WITNESS_LISTS)) {
         status = sl_fail(
             b->err, SILT_EUNSUPPORTED, NULL,
             "column %.*s cannot be read: a struct in file %s has none of the fields that are wanted, and none to tell "
