@@ -99,7 +99,23 @@ def nested_deeply_and_without_names():
             works(silt("schema", c.path()))
 
 
-CASES = (nested_deeply_and_without_names, names_of_folders, names_of_columns, many_columns_and_files, empty_tables)
+def the_last_version_of_all():
+    """A log whose newest version is the last that 64 bits hold is read; nothing can follow it."""
+    last = 2**63 - 1
+    with Case() as c:
+        works(silt("sql", f"CREATE TABLE {quoted(c.path())} AS SELECT 1 AS id"))
+        works(silt("checkpoint", c.path()))
+        log = os.path.join(c.path(), "_delta_log")
+        for name in os.listdir(log):
+            if name[20:] in (".json", ".checkpoint.parquet"):
+                os.rename(os.path.join(log, name), os.path.join(log, f"{last:020}" + name[20:]))
+            else:
+                os.remove(os.path.join(log, name))
+        works(silt("read", c.path()), "id\n1\n")
+        expect(silt("sql", f"INSERT INTO {quoted(c.path())} VALUES (2)"), 1, "SILT_LIMIT_EXCEEDED", "used up all versions")
+
+
+CASES = (the_last_version_of_all, nested_deeply_and_without_names, names_of_folders, names_of_columns, many_columns_and_files, empty_tables)
 
 if __name__ == "__main__":
     sys.exit(run_cases(CASES))

@@ -19,10 +19,11 @@ static void keep_answer(void *ctx, silt_read_request *request)
 void sl_ahead_read(struct sl_ahead *ahead, const struct sl_log_source *source, const silt_call *call, int64_t version,
                    size_t n)
 {
-    *ahead = (struct sl_ahead){.first_version = version + 1};
+    *ahead = (struct sl_ahead){.first_version = version};
     if (version > INT64_MAX - SL_AHEAD_COMMITS) {
         return;
     }
+    ahead->first_version++;
     sl_arena_init(&ahead->paths, silt_engine_env(source->engine));
     ahead->storage = source->storage;
     while (ahead->n < n && ahead->n < SL_AHEAD_COMMITS) {

@@ -130,6 +130,9 @@ static silt_status check_high_water(const silt_txn *txn, const struct sl_rebase 
 static silt_status begin_rebase(silt_txn *txn, struct sl_rebase *rebase, silt_error *err)
 {
     const silt_snapshot *snapshot = txn->snapshot;
+    if (txn->read_version == INT64_MAX) {
+        return sl_fail(err, SILT_ELIMIT, NULL, "the table has used up all versions");
+    }
     *rebase = (struct sl_rebase){.arena = &txn->arena,
                                  .version = txn->read_version + 1,
                                  .floor_ms = SL_NO_I64,
