@@ -68,6 +68,15 @@ static void show_time(struct sl_cli *cli, const silt_result *result, int64_t beg
     }
 }
 
+/* The error that follows is about the result alone: who repeats the statement for it writes twice. */
+static void tell_committed(struct sl_cli *cli, const silt_result *result)
+{
+    if (sl_out_is_broken(&cli->out) && result->version >= 0) {
+        sl_report_note(cli, "note: version %lld is committed, only the result could not be written",
+                       (long long)result->version);
+    }
+}
+
 /* A statement works while its result is pulled. */
 static silt_status drain(struct ArrowArrayStream *stream, silt_error *err)
 {
@@ -98,6 +107,9 @@ static silt_status run_next(struct sl_cli *cli, silt_execution *execution, const
         sl_out_flush(&cli->out);
     }
     sl_progress_end(&cli->progress);
+    if (status == SILT_OK && !*done) {
+        tell_committed(cli, &result);
+    }
     if (status == SILT_OK && !*done && result.skipped) {
         sl_report_note(cli,
                        "note: skipped, the table has recorded this application id with this version or a later one");

@@ -152,6 +152,18 @@ class Output(cli_support.CliTest):
             "sql", "SELECT 1", "-o", "e.csv",
         )
 
+    def test_a_result_that_cannot_be_written_says_what_is_committed(self):
+        self.sql("CREATE TABLE unseen (i INT) USING delta")
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([cli_support.SILT, "sql", "INSERT INTO unseen VALUES (1)"], stdout=full, stderr=subprocess.PIPE,
+                                  env=self.env, cwd=self.dir, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("note: version 1 is committed, only the result could not be written\n", done.stderr)
+        self.assertIn("error: [SILT_OUTPUT] ", done.stderr)
+        done = self.silt("sql", "INSERT INTO unseen VALUES (2)", "-O", "/dev/full", "-o", "csv")
+        self.assertIn("note: version 2 is committed", done.err)
+        self.assertNotIn("note:", self.silt("sql", "FROM unseen", "-O", "/dev/full", "-o", "csv").err)
+
     def test_output_that_cannot_be_opened_or_written_is_a_failure(self):
         done = self.silt("sql", "SELECT 1", "-O", "no/such/folder/x")
         self.assertEqual(done.code, 1)
