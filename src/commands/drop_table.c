@@ -7,6 +7,7 @@
  */
 #include "base/env.h"
 #include "base/error.h"
+#include "kernel/feature/feature.h"
 #include "kernel/log/list.h"
 #include "kernel/snapshot/load.h"
 #include "kernel/snapshot/state.h"
@@ -54,6 +55,20 @@ static bool note_file(void *ctx, const silt_file_entry *entry)
     return true;
 }
 
+/* Features that silt knows and cannot write have no owner; one that it has never heard of may be the sign of one. */
+static silt_status check_features(const struct sl_protocol *protocol, const char *uri, silt_error *err)
+{
+    for (size_t i = 0; i < protocol->writer_features.n; i++) {
+        const struct sl_str name = protocol->writer_features.items[i];
+        if (sl_feature_find(name) == NULL) {
+            return sl_fail(err, SILT_EUNSUPPORTED, "DELTA_UNSUPPORTED_FEATURES_FOR_WRITE",
+                           "%s is not dropped: it has the table feature %.*s, of which this version knows nothing", uri,
+                           SL_FMT(name));
+        }
+    }
+    return SILT_OK;
+}
+
 /* What asks for more than silt knows may have an owner that silt does not know of. A broken table has none who could be asked. */
 static silt_status check_owner(silt_table *table, const silt_call *call, silt_error *err)
 {
@@ -63,7 +78,10 @@ static silt_status check_owner(silt_table *table, const silt_call *call, silt_er
         return sl_fail(err, SILT_EUNSUPPORTED, NULL, "%s was opened through a catalog: only its catalog can drop it",
                        silt_table_uri(table));
     }
-    const silt_status status = silt_table_latest_snapshot(table, call, &snapshot, &found);
+    silt_status status = silt_table_latest_snapshot(table, call, &snapshot, &found);
+    if (status == SILT_OK) {
+        status = check_features(sl_snapshot_protocol(snapshot), silt_table_uri(table), &found);
+    }
     silt_snapshot_unref(snapshot);
     if (status == SILT_EUNSUPPORTED || status == SILT_ENOMEM || status == SILT_ECANCELLED || status == SILT_EDEADLINE) {
         if (err != NULL) {

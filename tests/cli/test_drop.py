@@ -47,6 +47,22 @@ class Drop(cli_support.CliTest):
             self.assertNotIn("1", rows)
             self.assertEqual(len(rows), len(set(rows)))
 
+    def test_a_table_with_an_unknown_feature_stays(self):
+        self.sql("CREATE TABLE strange AS SELECT 1 AS id")
+        log = os.path.join(self.dir, "strange", "_delta_log")
+        feature = '{"protocol":{"minReaderVersion":1,"minWriterVersion":7,"writerFeatures":["ownedByOthers"]}}\n'
+        with open(os.path.join(log, f"{1:020}.json"), "w", encoding="utf-8") as file:
+            file.write(feature)
+        done = self.silt("sql", "DROP TABLE strange")
+        self.assertEqual(done.code, 1)
+        self.assertIn("[DELTA_UNSUPPORTED_FEATURES_FOR_WRITE]", done.err)
+        self.assertIn("the table feature ownedByOthers", done.err)
+        self.assertEqual(self.sql("FROM strange"), "id\n1\n")
+        with open(os.path.join(log, f"{2:020}.json"), "w", encoding="utf-8") as file:
+            file.write(feature.replace("ownedByOthers", "checkConstraints"))  # known, and what stands against writes owns nothing
+        self.sql("DROP TABLE strange")
+        self.assertFalse(os.path.exists(log))
+
     def in_overlay(self, options, text):
         """The output of silt for a table in the lower layer of an overlay; needs to be root."""
         script = (
