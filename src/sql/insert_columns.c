@@ -412,9 +412,17 @@ static silt_status check_types(struct fit *f)
         return sl_fail_nomem(f->err);
     }
     SL_TRY(sl_row_source_untyped(f->run, f->source, untyped, f->err));
-    for (size_t i = 0; i < silt_schema_field_count(silt_txn_schema(f->txn)); i++) {
+    const silt_schema *schema = silt_txn_schema(f->txn);
+    for (size_t i = 0; i < schema->root.n_fields; i++) {
         size_t *from = &f->out->mapping[i];
-        *from = *from < f->n_source && untyped[*from] ? SIZE_MAX : *from;
+        if (*from >= f->n_source || !untyped[*from]) {
+            continue;
+        }
+        if (!schema->root.fields[i].nullable) { /* the kernel would call it missing */
+            return sl_fail(f->err, SILT_ECONSTRAINT, "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
+                           "NOT NULL constraint violated for column: %.*s", SL_FMT(schema->root.fields[i].name));
+        }
+        *from = SIZE_MAX;
     }
     silt_error_reset(f->err);
     return check_once(f, f->err);

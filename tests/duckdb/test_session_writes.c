@@ -163,6 +163,19 @@ static void partition_gives_values_and_says_what_is_overwritten(void **state)
     session_expect_rows(s, "SELECT id FROM t", "8\n");
 }
 
+/* Their types come from the table, and what is wrong with them is that they are NULL, not that they are not there. */
+static void untyped_nulls_are_refused_where_a_value_must_be(void **state)
+{
+    struct session_fixture *s = *state;
+    session_expect_done(s, "CREATE TABLE t (id INT NOT NULL, d DATE, r STRUCT<x: INT>) USING delta");
+    expect_refused(s, "INSERT INTO t VALUES (NULL, NULL, NULL)", SILT_ECONSTRAINT,
+                   "DELTA_NOT_NULL_CONSTRAINT_VIOLATED");
+    expect_refused(s, "INSERT INTO t SELECT NULL, NULL, {'x': 1}", SILT_ECONSTRAINT,
+                   "DELTA_NOT_NULL_CONSTRAINT_VIOLATED");
+    session_expect_done(s, "INSERT INTO t VALUES (1, NULL, NULL)");
+    session_expect_rows(s, "SELECT * FROM t", "1|NULL|NULL\n");
+}
+
 /* Everyone else would read a day far in the future, or none. */
 static void infinite_days_and_times_are_refused_as_partition_values(void **state)
 {
@@ -641,6 +654,7 @@ int main(void)
         SESSION_TEST(tables_with_change_data_replace_whole_files_only),
         SESSION_TEST(append_only_tables_replace_nothing),
         SESSION_TEST(partition_gives_values_and_says_what_is_overwritten),
+        SESSION_TEST(untyped_nulls_are_refused_where_a_value_must_be),
         SESSION_TEST(infinite_days_and_times_are_refused_as_partition_values),
         SESSION_TEST(dynamic_overwrite_replaces_partitions_that_receive_rows),
         SESSION_TEST(dynamic_overwrite_of_a_plain_table_replaces_all),
