@@ -42,8 +42,7 @@ typedef struct silt_checkpoint_options {
 typedef struct silt_checkpoint_result {
     uint32_t size; /* set by the caller */
     int64_t version;
-    bool
-        written; /* false: a V1 checkpoint of this version was there already, in one file or in parts, and was left alone */
+    bool written;        /* false: a V1 checkpoint of this version, in one file or in parts, was there already */
     int64_t num_files;   /* data files in it; -1 when it was not written */
     int64_t num_actions; /* rows in it; -1 likewise */
     int64_t size_bytes;  /* of all its files */
