@@ -304,15 +304,18 @@ static void data_nodes_that_fail_are_left_until_the_deadline(void **state)
 {
     struct stub_store *f = *state;
     const char *go = stub_store_step(f, 307, "", "header=Location:STUB/data/k");
-    stub_store_script(f, "GET", ROOT "/k?op=OPEN", WORDS(go, go, go, go, go, go, go, go, go, go));
+    stub_store_script(f, "GET", ROOT "/k?op=OPEN",
+                      WORDS(go, go, go, go, go, go, go, go, go, go, go, go, go, go, go, go, go, go));
     stub_store_script(f, "GET", "/data/",
                       WORDS("code=503", "quiet,end=close", "code=500", "code=500", "code=502", "code=200,body=hello"));
     assert_int_equal(read_part(f, 0, 5, "hello"), SILT_OK);
-    const silt_call call = {
-        .size = sizeof(call), .abi_version = SILT_ABI_VERSION, .deadline_us = sl_monotonic_us(f->context.env) + 300000};
+    const silt_call call = {.size = sizeof(call),
+                            .abi_version = SILT_ABI_VERSION,
+                            .deadline_us = sl_monotonic_us(f->context.env) + 2000000};
     silt_read_request read = {.path = "hdfs://nn/t/k", .length = 5};
     stub_store_script(f, "GET", "/data/",
-                      WORDS("code=500", "code=500", "code=500", "code=500", "code=500", "code=500"));
+                      WORDS("code=500", "code=500", "code=500", "code=500", "code=500", "code=500", "code=500",
+                            "code=500", "code=500", "code=500", "code=500", "code=500"));
     assert_int_equal(silt_storage_read_many(f->storage, &call, &read, 1, keep, NULL, &f->err), SILT_OK);
     assert_int_equal(read.status, SILT_EIO);
     assert_non_null(strstr(f->err.message, "HDFS answered 500"));
