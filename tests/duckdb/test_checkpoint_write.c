@@ -464,6 +464,26 @@ static void parts_of_an_earlier_attempt_are_completed(void **state)
     expect_sound(s, "t");
 }
 
+/* As a writer leaves them that dies where writing is not atomic. */
+static void parts_without_bytes_are_written_anew(void **state)
+{
+    struct session_fixture *s = *state;
+    const struct sl_checkpoint_options parts = {.kind = SL_CHECKPOINT_V1, .rows_per_part = 2};
+    hand_create(s, "t", HAND_FIELD("v", "long"), "");
+    for (int i = 1; i <= 4; i++) {
+        hand_commit(s, "t", i, hand_add(s, sl_arena_printf(&s->arena, "a%d", i), "{}", NULL), NULL);
+    }
+    for (int part = 1; part <= 2; part++) {
+        hand_put(s, sl_arena_printf(&s->arena, "t/_delta_log/%020d.checkpoint.%010d.%010d.parquet", 4, part, 2), "");
+    }
+    const struct sl_checkpoint_result result = must_write(s, "t", &parts);
+    assert_true(result.written);
+    assert_int_equal(result.n_files, 2);
+    assert_int_equal(result.n_adds, 4);
+    remove_commits(s, "t", 4);
+    expect_sound(s, "t");
+}
+
 /* Readers on delta-kernel-rs take any of several, and refuse the table when the hint is of another. */
 static void no_v1_checkpoint_is_put_beside_another(void **state)
 {
@@ -523,6 +543,7 @@ int main(void)
         TEST(a_broken_hint_is_replaced),
         TEST(a_torn_older_checkpoint_is_gone_around),
         TEST(parts_of_an_earlier_attempt_are_completed),
+        TEST(parts_without_bytes_are_written_anew),
         TEST(no_v1_checkpoint_is_put_beside_another),
         TEST(a_torn_checkpoint_in_parts_gets_one_beside_it),
     };

@@ -131,6 +131,22 @@ static silt_status put_stream(struct sl_checkpoint_putting *p, const struct sl_c
 
 /* ---- V1 ---- */
 
+silt_status sl_checkpoint_is_there(silt_storage *storage, const silt_call *call, const char *path, bool *there,
+                                   silt_error *err)
+{
+    int64_t size = 0;
+    int64_t modified_ms = 0;
+    *there = false;
+    silt_status status = silt_storage_stat(storage, call, path, &size, &modified_ms, err);
+    if (status == SILT_ENOTFOUND) {
+        silt_error_reset(err);
+        return SILT_OK;
+    }
+    SL_TRY(status);
+    *there = size > 0;
+    return *there ? SILT_OK : silt_storage_remove(storage, call, path, err);
+}
+
 static silt_status put_classic(struct sl_checkpoint_putting *p, silt_error *err)
 {
     const struct sl_checkpoint_state state = {p->state.data, p->state.len};
@@ -141,34 +157,46 @@ static silt_status put_classic(struct sl_checkpoint_putting *p, silt_error *err)
     return put_stream(p, &request, &file, err);
 }
 
+static const char *part_path(struct sl_checkpoint_putting *p, int32_t part)
+{
+    return sl_arena_printf(&p->arena,
+                           "%.*s/" SL_LOG_DIR "/%020" PRId64 ".checkpoint.%010" PRId32 ".%010" PRId32 ".parquet",
+                           SL_FMT(p->content->source.root), p->version, part + 1, p->n_parts);
+}
+
 /* Actions that are about no file have the hash of null. */
-static silt_status put_part(struct sl_checkpoint_putting *p, const struct sl_part_share *share, silt_error *err)
+static silt_status put_part(struct sl_checkpoint_putting *p, const struct sl_part_share *share, const char *path,
+                            silt_error *err)
 {
     static const struct sl_str no_path = {NULL, 0};
     const struct sl_checkpoint_state state = {p->state.data, p->state.len};
     const bool has_state = sl_checkpoint_part_of(no_path, NULL, false, p->n_parts) == share->part;
     const struct sl_checkpoint_stream_request request = {
         .state = has_state ? &state : NULL, .files = true, .share = share};
-    silt_parquet_write_file file = {
-        .path = sl_arena_printf(&p->arena,
-                                "%.*s/" SL_LOG_DIR "/%020" PRId64 ".checkpoint.%010" PRId32 ".%010" PRId32 ".parquet",
-                                SL_FMT(p->content->source.root), p->version, share->part + 1, p->n_parts)};
+    silt_parquet_write_file file = {.path = path};
     return put_stream(p, &request, &file, err);
 }
 
 /*
  * A part that is there already comes from another writer or an earlier attempt. What it holds is the same, since the protocol says which
- * actions are in which part; but how many bytes the whole has is then not known.
+ * actions are in which part; but how many bytes the whole has is then not known. One without bytes makes room for ours.
  */
 static silt_status put_part_once(struct sl_checkpoint_putting *p, const struct sl_part_share *share, bool *all_ours,
                                  silt_error *err)
 {
     silt_error found = SILT_ERROR_INIT;
-    const silt_status status = put_part(p, share, &found);
+    const char *path = part_path(p, share->part);
+    bool there = false;
+    silt_status status = path != NULL ? put_part(p, share, path, &found) : sl_fail_nomem(&found);
     if (status == SILT_EEXISTS) {
-        *all_ours = false;
-        return SILT_OK;
+        SL_TRY(sl_checkpoint_is_there(p->content->source.storage, p->call, path, &there, err));
+        status = there ? SILT_OK : put_part(p, share, path, &found);
+        if (status == SILT_EEXISTS) { /* another writer was quicker */
+            there = true;
+            status = SILT_OK;
+        }
     }
+    *all_ours = *all_ours && !there;
     if (status != SILT_OK && err != NULL) {
         *err = found;
     }

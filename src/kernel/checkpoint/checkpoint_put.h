@@ -30,6 +30,10 @@ struct sl_checkpoint_putting {
 /* "<root>/_delta_log/<version>.checkpoint.parquet", in the arena; ptr NULL: out of memory. */
 struct sl_str sl_checkpoint_classic_path(struct sl_arena *arena, struct sl_str root, int64_t version);
 
+/* Is there a file of a V1 checkpoint at path? One of no bytes is removed and is not: its writer died where writing is not atomic. */
+silt_status sl_checkpoint_is_there(silt_storage *storage, const silt_call *call, const char *path, bool *there,
+                                   silt_error *err);
+
 /* Removes what was written: the table that it is of was dropped. */
 void sl_checkpoint_take_back(struct sl_checkpoint_putting *putting);
 

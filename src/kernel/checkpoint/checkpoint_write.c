@@ -32,27 +32,16 @@ struct writing {
 
 /* ---- what is there already ---- */
 
-/* A file of no bytes is no checkpoint: its writer died where writing was not atomic. */
 static silt_status is_there(const struct writing *w, bool *there, silt_error *err)
 {
-    silt_storage *storage = sl_snapshot_storage(w->snapshot);
     struct sl_arena arena;
-    int64_t size = 0;
-    int64_t modified_ms = 0;
     *there = false;
     sl_arena_init(&arena, silt_engine_env(sl_snapshot_engine(w->snapshot)));
     const struct sl_str path = sl_checkpoint_classic_path(&arena, sl_snapshot_root(w->snapshot),
                                                           silt_snapshot_version(w->snapshot));
-    silt_status status = path.ptr != NULL ? silt_storage_stat(storage, w->call, path.ptr, &size, &modified_ms, err)
-                                          : sl_fail_nomem(err);
-    if (status == SILT_ENOTFOUND) {
-        silt_error_reset(err);
-        status = SILT_OK;
-    } else if (status == SILT_OK && size > 0) {
-        *there = true;
-    } else if (status == SILT_OK) {
-        status = silt_storage_remove(storage, w->call, path.ptr, err);
-    }
+    const silt_status status = path.ptr != NULL ? sl_checkpoint_is_there(sl_snapshot_storage(w->snapshot), w->call,
+                                                                         path.ptr, there, err)
+                                                : sl_fail_nomem(err);
     sl_arena_release(&arena);
     return status;
 }
