@@ -500,7 +500,8 @@ def words_of_a_users_text():
     for text, kind in (("magic bytes", "INT"), ("too small to be a Parquet file", "INT"), ("x is not a GZIP stream", "DATE"),
                        ("CSV Error on Line: 7", "INT")):
         expect(silt("sql", f"SELECT CAST('{text}' AS {kind})"), 1, "CAST_INVALID_INPUT", text)
-    expect(silt("sql", "SELECT error('CSV Error on Line: 7')"), 1, "INVALID_INPUT", "CSV Error on Line: 7")
+    for text in ("CSV Error on Line: 7", "No magic bytes found at end of file x", "the footer is gone"):
+        expect(silt("sql", f"SELECT error('{text}')"), 1, "INVALID_INPUT", text)
 
 
 def plain_files_elsewhere():

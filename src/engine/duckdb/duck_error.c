@@ -53,6 +53,7 @@ struct fault {
     struct sl_str name;       /* that was not found */
     struct sl_str candidates; /* names like it, with commas between them */
     int64_t position;         /* -1 if none */
+    struct sl_str sql;        /* of the statement that failed; absent if not known */
 };
 
 static void read_json(const sl_json *root, struct fault *fault)
@@ -197,6 +198,9 @@ static bool is_broken_file(const struct fault *fault)
     };
     if (sl_str_starts_with(fault->message, SL_STR("["))) {
         return false; /* an error class of ours, with data in its text */
+    }
+    if (fault->message.len > 0 && sl_str_find(fault->sql, fault->message) != SIZE_MAX) {
+        return false; /* the statement's own words, as in error('...') */
     }
     for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
         if (contains(fault->message, signs[i])) {
@@ -473,7 +477,7 @@ static silt_status fail_fault(struct sl_duck_conn *conn, const silt_call *call, 
 silt_status sl_duck_fail(struct sl_duck_conn *conn, const silt_call *call, struct sl_str sql, const char *text,
                          silt_error *err)
 {
-    struct fault fault = {.position = -1};
+    struct fault fault = {.position = -1, .sql = sql};
     struct sl_json_doc *doc = NULL;
     struct sl_str view = sl_str_from(text != NULL ? text : "no message");
     const size_t brace = sl_str_find(view, SL_STR("{\"exception_type\""));

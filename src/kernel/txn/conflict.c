@@ -289,9 +289,9 @@ static const struct conflict_text *text_of(silt_conflict_kind kind)
         [SILT_CONFLICT_PROTOCOL_CHANGED] = {"DELTA_PROTOCOL_CHANGED", "changed the table's protocol", retry},
         [SILT_CONFLICT_CONCURRENT_WRITE] = {"DELTA_CONCURRENT_WRITE",
                                             "came in between, and this operation admits no other commit", retry},
-        [SILT_CONFLICT_RETRIES_EXHAUSTED] = {"DELTA_MAX_COMMIT_RETRIES_EXCEEDED",
-                                             "and others before it won the race for every version that was tried",
-                                             retry},
+        [SILT_CONFLICT_RETRIES_EXHAUSTED] =
+            {"DELTA_MAX_COMMIT_RETRIES_EXCEEDED",
+             "and others before it came first until the attempts or the time of this transaction were used up", retry},
     };
     return &texts[kind];
 }
