@@ -469,9 +469,12 @@ static void parts_without_bytes_are_written_anew(void **state)
 {
     struct session_fixture *s = *state;
     const struct sl_checkpoint_options parts = {.kind = SL_CHECKPOINT_V1, .rows_per_part = 2};
+    struct world clock;
+    world_begin(&clock, s, "unused", 1);
     hand_create(s, "t", HAND_FIELD("v", "long"), "");
     for (int i = 1; i <= 4; i++) {
-        hand_commit(s, "t", i, hand_add(s, sl_arena_printf(&s->arena, "a%d", i), "{}", NULL), NULL);
+        hand_commit(s, "t", i, hand_add(s, sl_arena_printf(&s->arena, "a%d", i), "{}", NULL),
+                    remove_at(s, sl_arena_printf(&s->arena, "r%d", i), clock.now_ms), NULL);
     }
     for (int part = 1; part <= 2; part++) {
         hand_put(s, sl_arena_printf(&s->arena, "t/_delta_log/%020d.checkpoint.%010d.%010d.parquet", 4, part, 2), "");
@@ -480,6 +483,12 @@ static void parts_without_bytes_are_written_anew(void **state)
     assert_true(result.written);
     assert_int_equal(result.n_files, 2);
     assert_int_equal(result.n_adds, 4);
+    session_expect_rows(s,
+                        session_format(s,
+                                       "SELECT count(add.path), count(remove.path), count(protocol.minReaderVersion) "
+                                       "FROM read_parquet('%s/t/_delta_log/*.checkpoint.*.parquet')",
+                                       s->dir),
+                        "4|4|1\n");
     remove_commits(s, "t", 4);
     expect_sound(s, "t");
 }

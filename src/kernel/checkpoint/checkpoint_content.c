@@ -5,6 +5,7 @@
 #include "kernel/checkpoint/checkpoint_content.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/env.h"
 #include "base/error.h"
@@ -47,8 +48,12 @@ static silt_status put_remove(void *ctx, const struct sl_remove *remove, silt_er
     const int32_t part = n_parts > 1 ? sl_checkpoint_part_of(tombstone.path, tombstone.deletion_vector,
                                                              content->with_vectors, n_parts)
                                      : 0;
+    struct sl_action_rows *rows = &content->removes[part];
+    if (!sl_action_rows_has_begun(rows)) {
+        SL_TRY(sl_action_rows_init(rows, content->env, content->remove_schema, SL_ACTION_REMOVE, err));
+    }
     content->has_removes = true;
-    return sl_action_rows_put(&content->removes[part], &tombstone, err);
+    return sl_action_rows_put(rows, &tombstone, err);
 }
 
 static silt_status take_commit(void *ctx, const struct sl_commit *commit, bool *stop, silt_error *err)
@@ -158,6 +163,7 @@ static silt_status take_checkpoint(struct sl_checkpoint_content *content, const 
     return status;
 }
 
+/* Columns begin with their first row: most parts have none. */
 static silt_status make_removes(struct sl_checkpoint_content *content, const struct sl_checkpoint_collecting *how,
                                 silt_error *err)
 {
@@ -165,10 +171,9 @@ static silt_status make_removes(struct sl_checkpoint_content *content, const str
     if (content->removes == NULL) {
         return sl_fail_nomem(err);
     }
-    for (content->n_removes = 0; content->n_removes < how->n_parts; content->n_removes++) {
-        SL_TRY(sl_action_rows_init(&content->removes[content->n_removes], content->env, how->remove, SL_ACTION_REMOVE,
-                                   err));
-    }
+    memset(content->removes, 0, how->n_parts * sizeof(*content->removes));
+    content->n_removes = how->n_parts;
+    content->remove_schema = how->remove;
     return SILT_OK;
 }
 

@@ -35,7 +35,9 @@ struct sl_checkpoint_content {
     struct sl_file_set *files;            /* adds of the commits, with details */
     int64_t tombstones_after_ms;          /* older ones have expired */
     bool has_removes;
-    struct sl_action_rows *removes; /* [part] the column "remove"; one if there are no parts */
+    struct sl_action_rows
+        *removes; /* [part] the column "remove", begun where there are rows; one if there are no parts */
+    const struct ArrowSchema *remove_schema; /* of them, while they are collected */
     size_t n_removes;
     bool with_vectors;   /* of the parts, see sl_checkpoint_part_of */
     bool bad_checkpoint; /* the failure was the older checkpoint's */
@@ -49,7 +51,7 @@ struct sl_checkpoint_collecting {
     silt_snapshot *snapshot;
     const struct sl_log_view *view;
     struct sl_doubles *doubles, *tombstone_doubles; /* outlive the content */
-    const struct ArrowSchema *remove;
+    const struct ArrowSchema *remove;               /* outlives the collecting */
     size_t n_parts;
     bool with_vectors;
     int64_t tombstones_after_ms;

@@ -179,22 +179,23 @@ static silt_status put_part(struct sl_checkpoint_putting *p, const struct sl_par
 
 /*
  * A part that is there already comes from another writer or an earlier attempt. What it holds is the same, since the protocol says which
- * actions are in which part; but how many bytes the whole has is then not known. One without bytes makes room for ours.
+ * actions are in which part; but how many bytes the whole has is then not known. It is looked for first, since one without bytes makes
+ * room for ours, and a stream can be drawn once.
  */
 static silt_status put_part_once(struct sl_checkpoint_putting *p, const struct sl_part_share *share, bool *all_ours,
                                  silt_error *err)
 {
     silt_error found = SILT_ERROR_INIT;
-    const char *path = part_path(p, share->part);
     bool there = false;
-    silt_status status = path != NULL ? put_part(p, share, path, &found) : sl_fail_nomem(&found);
+    const char *path = part_path(p, share->part);
+    if (path == NULL) {
+        return sl_fail_nomem(err);
+    }
+    SL_TRY(sl_checkpoint_is_there(p->content->source.storage, p->call, path, &there, err));
+    silt_status status = there ? SILT_OK : put_part(p, share, path, &found);
     if (status == SILT_EEXISTS) {
-        SL_TRY(sl_checkpoint_is_there(p->content->source.storage, p->call, path, &there, err));
-        status = there ? SILT_OK : put_part(p, share, path, &found);
-        if (status == SILT_EEXISTS) { /* another writer was quicker */
-            there = true;
-            status = SILT_OK;
-        }
+        there = true;
+        status = SILT_OK;
     }
     *all_ours = *all_ours && !there;
     if (status != SILT_OK && err != NULL) {

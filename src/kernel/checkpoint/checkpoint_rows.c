@@ -78,9 +78,14 @@ void sl_action_rows_release(struct sl_action_rows *rows)
     *rows = (struct sl_action_rows){0};
 }
 
+bool sl_action_rows_has_begun(const struct sl_action_rows *rows)
+{
+    return rows->builder != NULL;
+}
+
 int64_t sl_action_rows_length(const struct sl_action_rows *rows)
 {
-    return sl_arrow_builder_length(rows->builder);
+    return sl_action_rows_has_begun(rows) ? sl_arrow_builder_length(rows->builder) : 0;
 }
 
 /* ---- a row ---- */

@@ -22,7 +22,8 @@ silt_status sl_action_rows_init(struct sl_action_rows *rows, const silt_env *env
 void sl_action_rows_release(struct sl_action_rows *rows); /* safe on a zeroed one */
 /* body: the struct of the action. */
 silt_status sl_action_rows_put(struct sl_action_rows *rows, const void *body, silt_error *err);
-int64_t sl_action_rows_length(const struct sl_action_rows *rows);
+bool sl_action_rows_has_begun(const struct sl_action_rows *rows); /* false for a zeroed one */
+int64_t sl_action_rows_length(const struct sl_action_rows *rows); /* 0 of a zeroed one */
 /* Moves what was built out; the column is empty then, and goes on. */
 silt_status sl_action_rows_take(struct sl_action_rows *rows, struct ArrowArray *out, silt_error *err);
 

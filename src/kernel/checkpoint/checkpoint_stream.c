@@ -198,6 +198,7 @@ static silt_status next_removes(struct sl_checkpoint_stream *stream, struct Arro
         return SILT_OK;
     }
     SL_TRY(sl_action_rows_take(rows, &built, err));
+    sl_action_rows_release(rows);
     return sl_action_rows_batch(stream->env, &stream->arrow, column, &built, out, err);
 }
 
