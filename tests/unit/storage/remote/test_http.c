@@ -524,12 +524,13 @@ static void redirect_is_an_answer(void **state)
 
 /*
  * Refusals that come before the body was read, from a server that closes then, which resets the connection: the failure to send must not
- * win over the answer. Where it does all the same, by a hair, the server had not the whole request, unless libcurl has taken all of it already.
+ * win over the answer. Where it does all the same, by a hair, the server had not the whole request, unless libcurl has taken all of it already:
+ * the largest is more than the kernel's buffers of both ends hold.
  */
 static void early_refusal_of_a_long_body_is_an_answer(void **state)
 {
     struct rig *rig = *state;
-    static char big[4 << 20];
+    static char big[16 << 20];
     static const int codes[] = {412, 409, 403, 429};
     static const size_t sizes[] = {100, 66000, 300000, sizeof(big)};
     unsigned n = 0;
