@@ -28,12 +28,15 @@ struct sl_fsck_reader {
     silt_schema *physical;
     silt_plan_column *sources;
     struct sl_stats_reader *stats;
+    int64_t n_done, n_files; /* for progress: live files that are done with, and all of them; kept by fsck_files.c */
 };
 
 silt_status sl_fsck_reader_open(struct sl_fsck *fsck, struct sl_fsck_reader *out, silt_error *err);
 void sl_fsck_reader_close(struct sl_fsck_reader *reader); /* safe on a zeroed one */
 /* Reads n files that are there. */
 silt_status sl_fsck_reader_check(struct sl_fsck_reader *reader, const struct sl_add *adds, size_t n, silt_error *err);
+
+#define SL_FSCK_FILES_PHASE "checking the files" /* of progress */
 
 /* ---- fsck_query.c ---- */
 

@@ -30,7 +30,7 @@ struct visit {
     struct sl_add batch[BATCH_FILES];
     size_t n_batch;
     struct sl_early *early;  /* that knows the sizes of the batch; NULL: on a store that is near */
-    int64_t n_done, n_files; /* of all live ones */
+    int64_t n_seen, n_files; /* of all live ones */
     int64_t n_wanted;        /* that are still to be picked */
     uint64_t random;
 };
@@ -154,7 +154,7 @@ static uint64_t next_random(uint64_t *state)
 /* Every set of n_wanted files is as likely as any other. */
 static bool is_picked(struct visit *v)
 {
-    const int64_t left = v->n_files - v->n_done;
+    const int64_t left = v->n_files - v->n_seen;
     if (v->n_wanted >= left) {
         return true;
     }
@@ -178,7 +178,14 @@ static int64_t count_wanted(const struct visit *v)
     return v->n_files;
 }
 
-/* Those that are to be read move to the front. */
+/* n more files are done with. */
+static void tell_done(struct visit *v, size_t n)
+{
+    v->reader.n_done += (int64_t)n;
+    sl_call_progress(v->fsck->call, SL_FSCK_FILES_PHASE, v->reader.n_done, v->n_files);
+}
+
+/* Those that are to be read move to the front, and are not done with before. */
 static silt_status check_files(struct visit *v, silt_error *err)
 {
     size_t n_picked = 0;
@@ -194,9 +201,10 @@ static silt_status check_files(struct visit *v, silt_error *err)
         sl_arena_release(&scratch);
         if (is_picked(v) && is_there) {
             v->batch[n_picked++] = v->batch[i];
+        } else {
+            tell_done(v, 1);
         }
-        v->n_done++;
-        sl_call_progress(v->fsck->call, "checking the files", v->n_done, v->n_files);
+        v->n_seen++;
     }
     v->n_batch = n_picked;
     return status;
@@ -215,6 +223,7 @@ static silt_status take_batch(struct visit *v, silt_error *err)
     v->early = NULL;
     if (status == SILT_OK && v->n_batch > 0) {
         status = sl_fsck_reader_check(&v->reader, v->batch, v->n_batch, err);
+        tell_done(v, v->n_batch);
     }
     v->n_batch = 0;
     sl_arena_reset(&v->arena);
@@ -243,6 +252,7 @@ static silt_status visit_files(struct visit *v, silt_error *err)
     silt_status status = silt_snapshot_totals(fsck->snapshot, fsck->call, &v->n_files, &bytes, &found);
     if (status == SILT_OK) {
         v->n_wanted = count_wanted(v);
+        v->reader.n_files = v->n_files;
         status = sl_snapshot_each_file(fsck->snapshot, fsck->call, SL_FILES_STATS, take_file, v, &found);
     }
     if (status == SILT_OK) {

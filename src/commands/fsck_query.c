@@ -154,6 +154,16 @@ static silt_status take_rows(struct rows *r, struct ArrowArrayStream *stream, si
     return status;
 }
 
+/* Of a query, as a share of the files that it reads. */
+static void tell_share(void *ctx, const silt_progress *progress)
+{
+    const struct query *q = ctx;
+    const struct sl_fsck_reader *reader = q->reader;
+    const double share = progress->fraction > 0 && progress->fraction <= 1 ? progress->fraction : 0;
+    sl_call_progress(reader->fsck->call, SL_FSCK_FILES_PHASE, reader->n_done + (int64_t)(share * (double)q->n),
+                     reader->n_files);
+}
+
 static silt_status run(struct query *q, struct rows *r, const silt_scan_plan *plan, silt_error *err)
 {
     static const struct sl_dataplane_params none = {0};
@@ -161,7 +171,10 @@ static silt_status run(struct query *q, struct rows *r, const silt_scan_plan *pl
     const struct sl_dataplane_ref *plane = &q->reader->plane;
     silt_call call = {.size = sizeof(call), .abi_version = SILT_ABI_VERSION};
     call = q->reader->fsck->call != NULL ? *q->reader->fsck->call : call;
-    call.progress = NULL; /* the check has its own */
+    if (call.progress != NULL) {
+        call.progress = tell_share;
+        call.progress_ctx = q;
+    }
     SL_TRY(put_query(q, plan, err));
     silt_status status = plane->vtable->query(plane->dp, &call, sl_buf_view(&q->sql), &none, &stream, err);
     if (status == SILT_OK) {

@@ -212,6 +212,42 @@ static void go_on(void *ctx, const silt_progress *progress)
     m->removed = NULL;
 }
 
+struct watched {
+    const struct fsck_findings *found;
+    bool ended;          /* all files were told to be done with */
+    bool before_reading; /* and the fault of their rows had not been found by then */
+};
+
+static void watch(void *ctx, const silt_progress *progress)
+{
+    struct watched *w = ctx;
+    if (strcmp(progress->phase, "checking the files") == 0 && progress->done == progress->total) {
+        w->before_reading = w->before_reading || (!w->ended && w->found->lines.len == 0);
+        w->ended = true;
+    }
+}
+
+/* A bar that is full while all the reading is still to come is none. */
+static void files_are_done_with_when_they_were_read(void **state)
+{
+    struct session_fixture *s = *state;
+    make(s);
+    falsify(s, VERSION1, "\\\"minValues\\\":{\\\"id\\\":0", "\\\"minValues\\\":{\\\"id\\\":5");
+    struct fsck_findings found = {0};
+    struct watched watched = {.found = &found};
+    const silt_call call = {
+        .size = sizeof(call), .abi_version = SILT_ABI_VERSION, .progress = watch, .progress_ctx = &watched};
+    silt_table *table = NULL;
+    found.call = &call;
+    assert_int_equal(silt_session_table(s->session, "t", &table, &s->err), SILT_OK);
+    fsck_run(&found, table, NULL);
+    assert_true(watched.ended);
+    assert_false(watched.before_reading);
+    fsck_expect(&found, "fault statistics 1 id part-: 5 for 0\n");
+    fsck_release(&found);
+    silt_table_unref(table);
+}
+
 static void check_meanwhile(struct session_fixture *s, const char *statement, const char *lines)
 {
     struct meanwhile meanwhile = {s, statement, data_file(s)};
@@ -437,6 +473,7 @@ int main(void)
         SESSION_TEST(sound_tables_have_no_findings),
         SESSION_TEST(statistics_that_lose_rows_are_told_with_file_and_column),
         SESSION_TEST(number_of_rows_must_be_right),
+        SESSION_TEST(files_are_done_with_when_they_were_read),
         SESSION_TEST(chars_are_compared_as_they_are_stored),
         SESSION_TEST(statistics_that_are_no_json_are_a_note),
         SESSION_TEST(statistics_that_are_no_counts_or_bounds_are_told),
