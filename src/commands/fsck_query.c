@@ -148,8 +148,10 @@ static silt_status take_rows(struct rows *r, struct ArrowArrayStream *stream, si
         for (int64_t i = 0; status == SILT_OK && !done && i < batch.length; i++) {
             status = take_row(r, i, err);
         }
+        r->batch = NULL;
         sl_arrow_array_release(&batch);
     }
+    r->schema = NULL;
     sl_arrow_schema_release(&schema);
     return status;
 }
