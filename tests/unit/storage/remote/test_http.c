@@ -525,7 +525,7 @@ static void redirect_is_an_answer(void **state)
 /*
  * Refusals that come before the body was read, from a server that closes then, which resets the connection: the failure to send must not
  * win over the answer. Where it does all the same, by a hair, the server had not the whole request, unless libcurl has taken all of it already:
- * the largest is more than the kernel's buffers of both ends hold.
+ * the largest is more than the kernel's buffers of both ends hold. Or the answer was cut after its code, which is told then.
  */
 static void early_refusal_of_a_long_body_is_an_answer(void **state)
 {
@@ -543,7 +543,8 @@ static void early_refusal_of_a_long_body_is_an_answer(void **state)
         struct sl_http_request put = {.method = "PUT", .body = big, .body_len = sizes[i / 4 % 4]};
         put.url = i / 16 % 4 != 0 ? stub_server_tls_url(&rig->stub, target) : stub_server_url(&rig->stub, target);
         perform(rig, &put);
-        assert_true(put.status == SILT_OK ? put.code == code : put.unsent || put.body_len < sizeof(big));
+        assert_true(put.status == SILT_OK ? put.code == code
+                                          : put.unsent || put.body_len < sizeof(big) || put.error.sys_code == code);
         answers += put.status == SILT_OK;
         n++;
         sl_http_request_release(&put);
