@@ -365,7 +365,7 @@ static bool run_once(struct fixture *f, const struct plan *plan)
     if (!untouched && !sweep_check(&f->bench)) {
         FAIL(f, "its check finds faults");
     }
-    if (status != SILT_OK && !changed && !f->job->fails &&
+    if (status != SILT_OK && (!changed || f->job->once) && !f->job->fails &&
         (sweep_run(&f->bench, f->job, f->kind) != SILT_OK || is_changed(f) == f->job->stays)) {
         FAIL(f, "it does not work afterwards: [%s] %s", f->bench.sql.err.code_name, f->bench.sql.err.message);
     }

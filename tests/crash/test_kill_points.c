@@ -69,7 +69,7 @@ static bool learn(struct sweep *sweep, struct sweep_bench *bench)
         (void)fprintf(stderr, "%s\n", bench->sql.err.message);
     }
     sweep->again = sweep_run(bench, sweep->job, sweep->kind);
-    good = good && sweep_look(bench, sweep->twice);
+    good = good && sweep_look(bench, sweep->twice) && (!sweep->job->once || strcmp(sweep->after, sweep->twice) == 0);
     return good && (strcmp(sweep->before, sweep->after) == 0) == sweep->job->stays;
 }
 

@@ -91,6 +91,7 @@ const struct sweep_job sweep_jobs[] = {
     {.name = "create as",
      .statement = "CREATE TABLE @ PARTITIONED BY (part) # AS SELECT 5 AS id, 'a' AS part UNION ALL SELECT 6, 'b'"},
     {.name = "append", .table = "", .statement = "INSERT INTO @ VALUES (10, 'b'), (20, 'd')"},
+    {.name = "append once", .table = "", .statement = "INSERT INTO @ VALUES (10, 'b'), (20, 'd')", .once = true},
     {.name = "append that fails",
      .table = "CREATE TABLE @ (id BIGINT NOT NULL, part STRING) #; INSERT INTO @ VALUES (1, 'a')",
      .statement = "INSERT INTO @ VALUES (1, 'a'), (NULL, 'b')",
@@ -119,6 +120,18 @@ const struct sweep_job sweep_jobs[] = {
      .table = "",
      .option = "silt.write.partitionOverwriteMode = dynamic",
      .statement = "INSERT OVERWRITE @ VALUES (9, 'a'), (11, 'c')"},
+    {.name = "overwrite once",
+     .table = "",
+     .statement = "INSERT OVERWRITE @ SELECT id * 100, part FROM @",
+     .once = true},
+    {.name = "overwrite schema",
+     .table = "",
+     .option = "silt.write.overwriteSchema = true",
+     .statement = "INSERT OVERWRITE @ SELECT 'x' AS word, 1 AS n"},
+    {.name = "widen types",
+     .properties = "'delta.enableTypeWidening' = 'true'",
+     .table = "CREATE TABLE @ (id INT, part STRING) PARTITIONED BY (part) #; INSERT INTO @ VALUES (1, 'a')",
+     .statement = "INSERT WITH SCHEMA EVOLUTION INTO @ SELECT 3000000000, 'b'"},
     {.name = "merge schema",
      .table = "",
      .statement = "INSERT WITH SCHEMA EVOLUTION INTO @ BY NAME SELECT 4 AS id, 'a' AS part, 'x' AS extra"},
@@ -423,7 +436,8 @@ static silt_status act(struct sweep_bench *bench, const struct sweep_job *job)
 
 silt_status sweep_run(struct sweep_bench *bench, const struct sweep_job *job, enum sweep_kind kind)
 {
-    if ((job->option != NULL && !sql_run(&bench->sql, "SET %s", job->option)) ||
+    if ((job->once && !sql_run(&bench->sql, "SET silt.write.txnAppId = sweep; SET silt.write.txnVersion = 3")) ||
+        (job->option != NULL && !sql_run(&bench->sql, "SET %s", job->option)) ||
         (job->statement != NULL && !fill_in(bench, job, kind, job->statement))) {
         return SILT_EINVALID;
     }
@@ -437,7 +451,8 @@ silt_status sweep_run(struct sweep_bench *bench, const struct sweep_job *job, en
     }
     bench->ahead_us = 0;
     const silt_error err = bench->sql.err;
-    if (job->option != NULL && !sql_run(&bench->sql, "RESET %.*s", (int)strcspn(job->option, " "), job->option)) {
+    if ((job->once && !sql_run(&bench->sql, "RESET silt.write.txnAppId; RESET silt.write.txnVersion")) ||
+        (job->option != NULL && !sql_run(&bench->sql, "RESET %.*s", (int)strcspn(job->option, " "), job->option))) {
         return SILT_EINVALID;
     }
     bench->sql.err = err;

@@ -34,6 +34,7 @@ struct sweep_job {
     bool stays;        /* the table says the same after it */
     bool may_lie;      /* a failure may come when it is done: the store answers for one act, and nothing tells */
     bool not_tracked;  /* tables with row tracking refuse it */
+    bool once;         /* it runs under an application id: after it, the same again changes nothing */
     const char *rows;  /* NULL, or it only reads, and this is what the statement gives */
 };
 
