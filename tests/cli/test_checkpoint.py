@@ -1,10 +1,31 @@
 #!/usr/bin/env python3
 """silt checkpoint: what it writes and says, and what it refuses."""
 import glob
+import hashlib
 import json
 import os
+import urllib.parse
 
 import cli_support
+
+
+def leaves(value, path=()):
+    """Paths and values of PROTOCOL.md "JSON checksum", texts as it has them."""
+    if isinstance(value, (dict, list)):
+        pairs = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, member in pairs:
+            yield from leaves(member, path + (str(key) if isinstance(key, int) else canonical(key),))
+    else:
+        yield "+".join(path), canonical(value)
+
+
+def canonical(scalar):
+    return f'"{urllib.parse.quote(scalar, safe="")}"' if isinstance(scalar, str) else json.dumps(scalar)
+
+
+def checksum(document):
+    pairs = [f"{path}={value}" for path, value in leaves({key: member for key, member in document.items() if key != "checksum"})]
+    return hashlib.md5(",".join(sorted(pairs)).encode()).hexdigest()
 
 
 class Checkpoint(cli_support.CliTest):
@@ -36,6 +57,22 @@ class Checkpoint(cli_support.CliTest):
             os.remove(os.path.join(self.folder, f"{version:020}.json"))
         done = self.silt("sql", f"SELECT count(*) AS n, sum(id) AS s FROM {self.table}", "-o", "jsonl")
         self.assertEqual(json.loads(done.out), {"n": 6, "s": 6})
+
+    def test_the_hint_has_the_checksum_of_the_protocol(self):
+        self.assertEqual(checksum({"b": {"y": None, "x": "https://delta.io"}, "a": 10}),
+                         hashlib.md5(b'"a"=10,"b"+"x"="https%3A%2F%2Fdelta.io","b"+"y"=null').hexdigest())
+        self.sql("CREATE TABLE sums (id BIGINT, `a/\u00e9` STRUCT<x: DATE>) "
+                 "TBLPROPERTIES ('delta.feature.v2Checkpoint' = 'supported')")
+        self.sql("INSERT INTO sums VALUES (1, NULL)")
+        for table, words in ((self.table, ()), (self.table, ("--parts", "2")), ("sums", ()), ("sums", ("--v2",))):
+            if words or table == "sums":  # of a version of its own
+                self.sql(f"INSERT INTO {table} BY NAME SELECT 7 AS id")
+            self.checkpoint(table, *words)
+            with open(os.path.join(self.dir, table, "_delta_log", "_last_checkpoint"), encoding="utf-8") as file:
+                hint = json.load(file)
+            self.assertEqual("v2Checkpoint" in hint, "--v2" in words)
+            self.assertEqual("\u00e9" in json.dumps(hint, ensure_ascii=False), table == "sums")  # something is encoded
+            self.assertEqual(hint["checksum"], checksum(hint), words)
 
     def test_one_that_is_there_is_left_alone(self):
         self.checkpoint(self.table)

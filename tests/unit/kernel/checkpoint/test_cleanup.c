@@ -258,6 +258,23 @@ static void checkpoint_that_cannot_be_deleted_keeps_sidecars(void **state)
     assert_false(is_there(f, "_sidecars/old.parquet"));
 }
 
+/* A day as of midnight: it is the second one of day 102, and day 101 began a day before. */
+static void young_sidecars_stay(void **state)
+{
+    struct log_fixture *f = *state;
+    make_log(f, METADATA(""), 100);
+    log_set_time_ms(f, START + 101 * DAY - 1);
+    log_put(f, "_sidecars/old.parquet", "\n\n\n\n");
+    log_set_time_ms(f, START + 101 * DAY);
+    log_put(f, "_sidecars/young.parquet", "\n\n\n\n");
+    log_set_time_ms(f, START + 102 * DAY + 1000);
+    assert_int_equal(clean(f).n_failed, 0);
+    assert_false(has_commit(f, 3));
+    assert_false(is_there(f, "_sidecars/old.parquet"));
+    assert_true(
+        is_there(f, "_sidecars/young.parquet")); /* of a checkpoint that is being written, for all that is known */
+}
+
 static void staged_commits_go_with_theirs(void **state)
 {
     struct log_fixture *f = *state;
@@ -543,6 +560,7 @@ int main(void)
         LOG_TEST(a_look_changes_nothing),
         LOG_TEST(what_cannot_be_deleted_holds_what_is_newer),
         LOG_TEST(checkpoint_that_cannot_be_deleted_keeps_sidecars),
+        LOG_TEST(young_sidecars_stay),
         LOG_TEST(staged_commits_go_with_theirs),
         LOG_TEST(old_sidecars_that_no_checkpoint_names_go),
         LOG_TEST(kept_versions_stay_equal_after_each_deletion),

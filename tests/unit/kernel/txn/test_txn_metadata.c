@@ -247,6 +247,34 @@ static void invalid_schema_is_refused_at_once(void **state)
     silt_txn_free(txn);
 }
 
+#define SAYS "\"metadata\":{\"comment\":\"c\",\"mine\":{\"a\":[1,2.50]}}}"
+#define STRUCT(fields) "{\"type\":\"struct\",\"fields\":[" fields "]},\"nullable\":true,"
+
+/* Rows bring columns, not what others have said of those that are there. */
+static void merged_columns_keep_what_was_said_of_them(void **state)
+{
+    struct txn_fixture *f = *state;
+    txn_create(f,
+               TABLE("{\"name\":\"id\",\"type\":\"long\",\"nullable\":true," SAYS ",{\"name\":\"s\",\"type\":" STRUCT(
+                   "{\"name\":\"x\",\"type\":\"long\",\"nullable\":true," SAYS) SAYS),
+               NULL, NULL);
+    silt_schema *more = txn_schema(
+        f, TABLE(FIELD("ID", "long", "true") ",{\"name\":\"s\",\"type\":" STRUCT(FIELD("y", "date", "true") "," FIELD(
+               "x", "long", "true")) "\"metadata\":{}}," FIELD("n", "string", "true")));
+    silt_txn *txn = txn_begin(f);
+    bool changed = false;
+    assert_int_equal(silt_txn_merge_schema(txn, more, &changed, &f->err), SILT_OK);
+    assert_true(changed);
+    const char *merged = silt_schema_json(silt_txn_schema(txn));
+    assert_string_equal(
+        merged, TABLE("{\"name\":\"id\",\"type\":\"long\",\"nullable\":true," SAYS ",{\"name\":\"s\",\"type\":" STRUCT(
+                    "{\"name\":\"x\",\"type\":\"long\",\"nullable\":true," SAYS "," FIELD("y", "date", "true")) SAYS
+                      "," FIELD("n", "string", "true")));
+    assert_int_equal(txn_end(f, txn), SILT_OK);
+    assert_non_null(strstr(txn_log(f, 1), "\\\"mine\\\":{\\\"a\\\":[1,2.50]}"));
+    silt_schema_unref(more);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, txn_setup, txn_teardown)
 
 int main(void)
@@ -257,6 +285,7 @@ int main(void)
         TEST(feature_can_be_added_by_name),
         TEST(refused_property_changes_nothing),
         TEST(nullable_column_can_be_added),
+        TEST(merged_columns_keep_what_was_said_of_them),
         TEST(schema_must_bear_the_live_files),
         TEST(invalid_schema_is_refused_at_once),
         TEST(columns_of_change_data_are_reserved),
